@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+/** Two forks at a time: the suite must stay green on a busy machine of two cores. */
+export default defineConfig({
+  test: {
+    include: ["packages/**/*.test.ts", "services/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/.cache/**", "**/.loopledger/**"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    passWithNoTests: false,
+    allowOnly: false,
+    env: { NODE_NO_WARNINGS: "1" },
+  },
+});
