@@ -1,0 +1,59 @@
+/**
+ * The closed catalogue of errors. What is thrown across a port, shown by the command line or answered by the gateway has a
+ * code from here; its entry says what the caller may do (`then`) and what a person does next (`next`).
+ *
+ * Refusals that a caller must expect are data and are returned; what is thrown here could not be done at all.
+ *
+ * E1. A code once released keeps its name and its meaning.
+ * E2. `retry`: the same request may be sent again as it is. `stop`: nobody goes on before a person has acted.
+ *     `reconcile`: the outcome is unknown and has to be looked up before anything else happens.
+ */
+export type ErrorThen = "retry" | "stop" | "reconcile";
+
+interface CatalogueEntry {
+  readonly then: ErrorThen;
+  readonly next: string;
+}
+
+const entries = {
+  ledger_unreachable: { then: "retry", next: "See that the ledger's service or folder is there and answers; the same request may be sent again." },
+  ledger_full: { then: "retry", next: "Free space on the ledger's disk; what was not acknowledged may be sent again." },
+  ledger_read_only: { then: "stop", next: "Make the data folder writable for this user, or name another one with --data." },
+  ledger_corrupt: { then: "stop", next: "Stop every process on this ledger, keep a copy of its files, and restore the last good copy." },
+  ledger_lost: { then: "stop", next: "Records that were acknowledged are gone. Restore the ledger from a copy that has them; do not go on with this one." },
+  ledger_newer: { then: "stop", next: "This ledger was written by a newer release. Upgrade this one." },
+  ledger_mismatch: { then: "stop", next: "This is another ledger than the one that was opened first. Stop the process and look which one is meant." },
+  ledger_closed: { then: "stop", next: "The process is stopping; start it again." },
+  views_unreachable: { then: "retry", next: "See that the store of the views is there and answers; views are rebuilt from the ledger." },
+  views_newer: { then: "stop", next: "These views were written by a newer release. Upgrade this one, or delete the views: they are rebuilt from the ledger." },
+  blobs_unreachable: { then: "retry", next: "See that the blob store is there, answers and has space; the same content may be written again." },
+  invalid_cursor: { then: "stop", next: "Take the cursor from the page before, unchanged, or leave it out to start from the newest." },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof entries;
+export const errorCodes = Object.keys(entries) as ErrorCode[];
+
+export class LoopledgerError extends Error {
+  readonly code: ErrorCode;
+  /** What to do next, for the person who reads it. */
+  readonly next: string;
+  /** What the calling program may do. */
+  readonly then: ErrorThen;
+
+  constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown; readonly next?: string }) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "LoopledgerError";
+    this.code = code;
+    this.next = options?.next ?? entries[code].next;
+    this.then = entries[code].then;
+  }
+}
+
+export function isLoopledgerError(error: unknown, code?: ErrorCode): error is LoopledgerError {
+  return error instanceof LoopledgerError && (code === undefined || error.code === code);
+}
+
+/** The catalogue as rows, for the reference that is generated from it. */
+export function errorCatalogue(): readonly { readonly code: ErrorCode; readonly then: ErrorThen; readonly next: string }[] {
+  return errorCodes.map((code) => ({ code, ...entries[code] }));
+}
