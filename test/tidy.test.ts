@@ -6,7 +6,7 @@ import { describeBreach, tidyBreaches } from "./house/tidy.ts";
 const root = resolve(import.meta.dirname, "..");
 
 test("the checkout keeps the house rules of sizes, names, words and waiting", () => {
-  expect(tidyBreaches(root).map(describeBreach)).toEqual([]);
+  expect(tidyBreaches(root).map(describeBreach).join("\n")).toBe("");
 });
 
 test("the rules look at the code of every package and service", () => {

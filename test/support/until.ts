@@ -6,6 +6,9 @@ export interface UntilOptions {
 
 const POLL_MS = 10;
 
+/** What is left of a type when a condition has found it truthy. */
+type Truthy<T> = Exclude<T, null | undefined | false | 0 | "">;
+
 /**
  * Waits until `condition` gives something truthy and returns it. A condition that throws counts as
  * "not yet"; its last error is told when the time is over. This is the one place in the tests that polls.
@@ -13,13 +16,13 @@ const POLL_MS = 10;
 export async function until<T>(
   condition: () => T | Promise<T>,
   { timeoutMs = 20_000, what }: UntilOptions,
-): Promise<NonNullable<T>> {
+): Promise<Truthy<T>> {
   const deadline = performance.now() + timeoutMs;
   let lastError: unknown;
   for (;;) {
     try {
       const value = await condition();
-      if (value) return value;
+      if (value) return value as Truthy<T>;
       lastError = undefined;
     } catch (error) {
       lastError = error;
