@@ -1,0 +1,62 @@
+/**
+ * Text of a ledger entry → a validated record, or the reason why it is none.
+ *
+ * P1. An unknown type, version or field is `unknown`: it holds its session and never voids, so that two releases agree.
+ * P2. Anything else that does not fit is `malformed`: it is void and changes nothing.
+ * P3. Data of every version ever released is lifted to the latest; the lift is pure.
+ */
+import { z } from "zod";
+import type { EventDefinition } from "./define.ts";
+import { type LedgerRecord, envelope } from "./envelope.ts";
+import { type EventType, catalogue } from "./index.ts";
+
+export type Parsed =
+  | { readonly kind: "record"; readonly record: LedgerRecord }
+  | { readonly kind: "unknown"; readonly detail: string }
+  | { readonly kind: "malformed"; readonly detail: string };
+
+/** Longest text of one record, in UTF-16 units. A goal alone may be 256 KiB. */
+export const recordTextMax = 1_048_576;
+
+export function parseRecord(text: string | null): Parsed {
+  if (text === null) return { kind: "malformed", detail: "no value" };
+  if (text.length > recordTextMax) return { kind: "malformed", detail: `longer than ${recordTextMax} characters` };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: "malformed", detail: "not JSON" };
+  }
+  return readRecord(value);
+}
+
+/** The same for a value that is JSON already. */
+export function readRecord(value: unknown): Parsed {
+  const outer = envelope.safeParse(value);
+  if (!outer.success) return refusal(outer.error, "");
+  const definition = (Object.hasOwn(catalogue, outer.data.type) ? catalogue[outer.data.type as EventType] : undefined) as
+    | EventDefinition<EventType, z.ZodType> | undefined;
+  if (!definition) return { kind: "unknown", detail: `type ${outer.data.type}` };
+  const schema = definition.versions[outer.data.typeVersion - 1];
+  if (!schema) return { kind: "unknown", detail: `${outer.data.type} version ${outer.data.typeVersion}` };
+  const inner = schema.safeParse(outer.data.data);
+  if (!inner.success) return refusal(inner.error, `${outer.data.type}.`);
+  const data = definition.lifts.slice(outer.data.typeVersion - 1).reduce<unknown>((older, lift) => lift(older as never), inner.data);
+  return { kind: "record", record: { ...outer.data, data } as LedgerRecord };
+}
+
+function refusal(error: z.ZodError, where: string): Parsed {
+  const issues = flatten(error.issues);
+  const only = issues.every((issue) => issue.code === "unrecognized_keys");
+  const detail = issues.slice(0, 3).map((issue) => `${where}${issue.path.join(".")}: ${issue.message}`).join("; ");
+  return { kind: only && issues.length > 0 ? "unknown" : "malformed", detail };
+}
+
+/** Issues inside a union count as unknown fields only where its nearest branch has nothing else to say. */
+function flatten(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  return issues.flatMap((issue) => {
+    if (issue.code !== "invalid_union") return [issue];
+    const branches = issue.errors.map(flatten);
+    return branches.find((branch) => branch.length > 0 && branch.every((i) => i.code === "unrecognized_keys")) ?? [issue];
+  });
+}

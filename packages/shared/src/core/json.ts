@@ -1,0 +1,61 @@
+/**
+ * JSON as the ledger knows it: types, RFC 8785 canonical form, digests, and text that any strict parser can read.
+ *
+ * J1. Two values with equal canonical text have equal digests, whatever order their keys were written in.
+ * J2. No text that leaves here holds half a surrogate pair or a NUL.
+ */
+import type { Digest, Sha256 } from "./brand.ts";
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+/** RFC 8785: keys sorted by UTF-16 code units, numbers and strings as ECMAScript writes them; undefined members are left out. */
+export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const members = value as Record<string, unknown>;
+  const parts: string[] = [];
+  for (const key of Object.keys(members).sort()) {
+    if (members[key] !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(members[key])}`);
+  }
+  return `{${parts.join(",")}}`;
+}
+
+export function digestOf(value: unknown, sha256: Sha256): Digest {
+  return `sha256:${sha256(canonicalJson(value))}` as Digest;
+}
+
+const NUL = String.fromCharCode(0);
+const REPLACEMENT = "\uFFFD";
+
+/** True where every character is whole and none is NUL. */
+export function isWholeText(text: string): boolean {
+  return text.isWellFormed() && !text.includes(NUL);
+}
+
+/** Lone surrogates and NUL become U+FFFD. */
+export function repairText(text: string): string {
+  return isWholeText(text) ? text : text.toWellFormed().replaceAll(NUL, REPLACEMENT);
+}
+
+/** The same for every string inside a JSON value, keys included. */
+export function repairJson(value: Json): Json {
+  if (typeof value === "string") return repairText(value);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(repairJson);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [repairText(key), repairJson(member)]));
+}
+
+/** At most `max` UTF-16 units, cut between whole characters. */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const last = text.charCodeAt(max - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
+}
+
+/** The last `max` UTF-16 units, cut between whole characters. */
+export function tailText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const first = text.charCodeAt(text.length - max);
+  return text.slice(text.length - (first >= 0xdc00 && first <= 0xdfff ? max - 1 : max));
+}

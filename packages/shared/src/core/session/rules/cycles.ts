@@ -1,0 +1,107 @@
+/**
+ * How a cycle ends: built, failed, handed back, put off, or suspended by its owner.
+ *
+ * Y1. No `built` and no `cycle_failed` while an effect is unsettled.
+ * Y2. A retry keeps its dispatch open and arms a timer; until it fires no owner goes on in it. Only `cycle_failed` closes it.
+ * Y3. A failed attempt is the same task again, counted as an iteration, until the breaker hands off.
+ */
+import type { LogTime, Seq } from "../../brand.ts";
+import { countRunning, spend } from "../../budget/budget.ts";
+import { callAtCost, callOnFailure } from "../checkpoints.ts";
+import { failedAgain, major, owesReview, proceed } from "../continuation.ts";
+import { failUnknown } from "../endings.ts";
+import { lookUp, own } from "../persistent-map.ts";
+import { withLeaf } from "../plan.ts";
+import type { OpenDispatch, SessionState, Suspension, Timer } from "../state.ts";
+import type { Rules } from "./rule.ts";
+
+export const cycleRules: Rules<"built" | "cycle_failed" | "handed_back" | "retry" | "step" | "status"> = {
+  built(state, record, by) {
+    if (state.unsettled.length > 0) return "suspended";
+    const { open, next } = close(state);
+    const d = record.data;
+    const seq = (state.seq + 1) as Seq;
+    const built = withLeaf(
+      {
+        ...next, spending: spend(next.spending, d.usage), guidance: [], recheckedSinceBuild: false, checkTries: 0,
+        work: { ...next.work, [open.leaf]: { settled: [], steps: {} } }, failures: { ...next.failures, build: [] },
+        lastBuilt: {
+          summary: d.summary, revision: d.revision, actor: record.actor.id, leaf: open.leaf, iteration: open.iteration,
+          artifacts: d.artifacts ?? [], seq,
+        },
+      },
+      open.leaf, { status: "unverified", everBuilt: true, seq },
+    );
+    return callAtCost(state, owesReview(built, by, open.leaf), by);
+  },
+
+  cycle_failed(state, record, by) {
+    if (state.unsettled.length > 0) return "suspended";
+    if (record.data.dispatch !== state.open?.eventId) return "not_owed";
+    const { next } = close(state);
+    const d = record.data;
+    const spent: SessionState = { ...next, spending: spend(next.spending, d.usage) };
+    const judged = failedAgain(spent, by, { kind: "build", fingerprint: d.fingerprint, improving: false });
+    if (d.class === "transient" && d.terminal) return major(judged.state, by, "retries_exhausted");
+    if (d.terminal || judged.trips) return major(judged.state, by, "deterministic_error");
+    const again = proceed(judged.state, by);
+    return callAtCost(state, callOnFailure(again, by, { major: false, why: d.message }) ?? again, by);
+  },
+
+  handed_back(state, record) {
+    if (record.data.dispatch !== state.open?.eventId) return "not_owed";
+    return { ...state, owner: null };
+  },
+
+  retry(state, record, by) {
+    if (!state.open) return "not_owed";
+    const { attempt, delay_seconds, errorClass, error } = record.data;
+    if (errorClass === "deterministic" || attempt !== state.open.retries + 1 || attempt > state.submission.bounds.retryAttempts) return "forbidden";
+    if (state.timers.some((timer) => timer.kind === "retry")) return "suspended";
+    const timer: Timer = { armedBy: record.eventId, kind: "retry", dueAt: (by.time + delay_seconds * 1000) as LogTime, checkpoint: null };
+    return {
+      ...state, timers: [...state.timers, timer], open: { ...state.open, retries: attempt, lastError: error },
+      spending: countRunning(state.spending, by.time, false),
+    };
+  },
+
+  step(state, record) {
+    const { name, inputDigest, result } = record.data;
+    const leaf = state.open?.leaf ?? "";
+    const work = own(state.work, leaf) ?? { settled: [], steps: {} };
+    const known = own(work.steps, name);
+    if (known) return known.inputDigest === inputDigest ? "duplicate" : "key_conflict";
+    return { ...state, work: { ...state.work, [leaf]: { ...work, steps: { ...work.steps, [name]: { inputDigest, result } } } } };
+  },
+
+  /** The owner's own act: it suspends the session, or says that looking stayed without an answer. */
+  status(state, record, by) {
+    const { disposition, reason, error, detail } = record.data;
+    if (disposition === "failed" && reason === "incomplete_tool_turn") {
+      const looked = state.unsettled.some((key) => (lookUp(state.effects, key)?.epoch ?? state.epoch) < state.epoch);
+      return looked ? failUnknown(state, by) : "not_owed";
+    }
+    if (disposition !== "waiting" || !isSuspension(reason)) return "forbidden";
+    if (state.unsettled.length > 0) return "suspended";
+    const suspension: Suspension = { reason, error, detail: detail ?? null, seq: (state.seq + 1) as Seq, since: by.time };
+    return { ...state, suspension, owner: null };
+  },
+};
+
+function isSuspension(reason: string | null): reason is Suspension["reason"] {
+  return reason === "handler_missing" || reason === "check_changed" || reason === "evidence_missing";
+}
+
+/** The dispatch is over: nothing of it stays armed. */
+export function close(state: SessionState): { readonly open: OpenDispatch; readonly next: SessionState } {
+  if (!state.open) throw new RangeError("no open dispatch");
+  return {
+    open: state.open,
+    next: { ...state, open: null, timers: state.timers.filter((timer) => timer.kind !== "retry") },
+  };
+}
+
+/** While a retry is armed nobody goes on in its dispatch. */
+export function waitsForRetry(state: SessionState): boolean {
+  return state.timers.some((timer) => timer.kind === "retry");
+}

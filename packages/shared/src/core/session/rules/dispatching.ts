@@ -1,0 +1,94 @@
+/**
+ * What anybody may write because the fold says that it is owed: dispatches, receipts, reports of an end.
+ *
+ * D1. A cause has at most one accepted dispatch; a void cause has none, also inside one batch.
+ * D2. While paused, cancelling or at a checkpoint `owed` is kept and no dispatch is accepted; a used-up budget holds what needs it.
+ */
+import type { Seq } from "../../brand.ts";
+import { exhaustedFor, startRunning } from "../../budget/budget.ts";
+import { owesReview } from "../continuation.ts";
+import { end } from "../endings.ts";
+import { meets, owedDispatch } from "../owed.ts";
+import { put } from "../persistent-map.ts";
+import { withLeaf } from "../plan.ts";
+import type { OpenDispatch, SessionState } from "../state.ts";
+import type { Rules, Submitted } from "./rule.ts";
+
+/** Why the owed dispatch may not go out yet; null = it may. */
+export function heldBack(state: SessionState): "paused" | "cancelling" | "approval" | "budget_exhausted" | "suspended" | null {
+  if (state.cancel || state.pendingEnd) return "cancelling";
+  if (state.suspension) return "suspended";
+  if (state.pause) return "paused";
+  if (state.pending.length > 0) return "approval";
+  const owed = owedDispatch(state);
+  return owed && exhaustedFor(state, owed.cycle) ? "budget_exhausted" : null;
+}
+
+export const dispatchingRules: Rules<"dispatched" | "receipt" | "child_opened" | "child_refused" | "child_closed"> = {
+  dispatched(state, record, by) {
+    if (state.end) return "after_end";
+    if (by.guards.dedupe && state.open?.eventId === record.eventId) return "duplicate";
+    const mismatch = meets(state.owed, record);
+    if (mismatch) return mismatch;
+    if (heldBack(state)) return "suspended";
+    const { cycle, leaf, iteration, task } = record.data;
+    const kept = state.owner?.serves.includes(cycle) ?? false;
+    const open: OpenDispatch = {
+      eventId: record.eventId, seq: (state.seq + 1) as Seq, cycle, leaf, iteration, task, attempts: kept ? 1 : 0,
+      idleTakeovers: 0, claims: 0, retries: 0, lastError: null, since: by.time,
+    };
+    const spending = kept ? startRunning(state.spending, by.time) : state.spending;
+    const next: SessionState = { ...state, open, owed: by.guards.dedupe ? null : state.owed, spending };
+    if (cycle === "review") return next;
+    return withLeaf(
+      { ...next, iteration, spending: { ...spending, iterations: spending.iterations + 1 } }, leaf, { task },
+    );
+  },
+
+  receipt(state, record, by) {
+    if (state.end) return "after_end";
+    const mismatch = meets(state.owed, record);
+    if (mismatch) return mismatch;
+    if (state.pending.length > 0 || state.pause || state.cancel || state.pendingEnd) return "suspended";
+    const { goalDigest, check, pinned, revision, evidenceDigest } = record.data;
+    const receipt = {
+      sessionId: state.sessionId, goalDigest, check, pinned, revision, evidenceDigest,
+      finalCheckSeq: state.lastCheck?.seq ?? (0 as Seq), ledgerDigest: state.digest, seq: (state.seq + 1) as Seq,
+    };
+    return { ...end(state, by, { disposition: "done", reason: null }), receipt };
+  },
+
+  child_opened(state, record, by) {
+    const refused = childMeets(state, record, by.guards.dedupe);
+    if (refused) return refused;
+    const { child } = record.data;
+    return { ...state, owed: null, children: { ...state.children, [child]: { id: child, open: true, disposition: null } } };
+  },
+  child_refused(state, record, by) {
+    const refused = childMeets(state, record, by.guards.dedupe);
+    return refused ?? end({ ...state, owed: null }, by, { disposition: "handed_off", reason: "no_progress", error: `child refused: ${record.data.bound}` });
+  },
+  child_closed(state, record, by) {
+    if (state.end) return "after_end";
+    const child = Object.hasOwn(state.children, record.data.child) ? state.children[record.data.child] : undefined;
+    if (!child?.open) return "not_owed";
+    const children = { ...state.children, [child.id]: { ...child, open: false, disposition: record.data.disposition } };
+    const spent = record.data.spent;
+    const spending = {
+      ...state.spending, costUsd: state.spending.costUsd + (spent.costUsd ?? 0), tokens: state.spending.tokens + (spent.tokens ?? 0),
+    };
+    const leaf = state.lastCheck?.leaf ?? "goal";
+    return reviewAgain({ ...state, children, spending, acts: put(state.acts, record.eventId, true) }, by, leaf);
+  },
+};
+
+function childMeets(state: Submitted, record: Parameters<typeof meets>[1], dedupe: boolean): ReturnType<typeof meets> | "after_end" | "suspended" {
+  if (state.end) return "after_end";
+  const mismatch = meets(state.owed, record);
+  if (mismatch && dedupe) return mismatch;
+  return heldBack(state) ? "suspended" : null;
+}
+
+function reviewAgain(state: SessionState, by: Parameters<typeof owesReview>[1], leaf: string): SessionState {
+  return owesReview(withLeaf(state, leaf, { status: "unverified" }), by, leaf);
+}
