@@ -11,6 +11,5 @@ export default defineConfig({
     hookTimeout: 30_000,
     passWithNoTests: false,
     allowOnly: false,
-    env: { NODE_NO_WARNINGS: "1" },
   },
 });
