@@ -1,0 +1,60 @@
+/** One reader of the memory log: every entry of its partitions once, in log order, in pieces of any size. */
+import type { LogEntry, Positions, Subscription } from "../../ports/index.ts";
+import type { MemoryLog } from "./log.ts";
+
+export interface MemorySubscription extends Subscription {
+  /** Hands over what stands before `end`. */
+  pump(end: number): void;
+}
+
+export function createMemorySubscription(options: {
+  log: MemoryLog;
+  from: Positions;
+  listener: (entries: readonly LogEntry[]) => void;
+  /** Size of the next piece. */
+  piece: () => number;
+  onClose: () => void;
+}): MemorySubscription {
+  const { log, from, listener, piece, onClose } = options;
+  let at = 0;
+  let target = 0;
+  let closed = false;
+  let pumping = false;
+  let waiters: { readonly end: number; readonly done: () => void }[] = [];
+
+  const wanted = (entry: LogEntry): boolean => {
+    const first = from.get(entry.partition);
+    return first !== undefined && entry.offset >= first;
+  };
+  const pump = (end: number): void => {
+    target = Math.max(target, end);
+    if (pumping) return;
+    pumping = true;
+    try {
+      while (!closed && at < target) {
+        const upTo = Math.min(target, at + piece());
+        const entries = log.entries.slice(at, upTo).filter(wanted);
+        at = upTo;
+        if (entries.length > 0) listener(entries);
+      }
+    } finally {
+      pumping = false;
+    }
+    const reached = waiters.filter((waiter) => waiter.end <= at);
+    waiters = waiters.filter((waiter) => waiter.end > at);
+    for (const waiter of reached) waiter.done();
+  };
+  return {
+    pump,
+    caughtUp: () => new Promise((done) => {
+      if (at >= log.entries.length || closed) done();
+      else waiters.push({ end: log.entries.length, done });
+    }),
+    close: async () => {
+      closed = true;
+      onClose();
+      for (const waiter of waiters) waiter.done();
+      waiters = [];
+    },
+  };
+}

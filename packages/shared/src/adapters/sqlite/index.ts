@@ -1,0 +1,2 @@
+/** The ports on SQLite files in one data folder, for the processes of one host. */
+export { openSqliteLedger, type SqliteLedgerOptions } from "./ledger.ts";

@@ -1,0 +1,4 @@
+/** Time, randomness and processes as the machine has them. */
+export { createSystemClock } from "./clock.ts";
+export { createSystemHost, type SystemHostOptions } from "./host.ts";
+export { createSystemIds } from "./ids.ts";
