@@ -1,0 +1,54 @@
+/**
+ * A stand-in for a code forge, a process of its own:  node forge.mjs FOLDER [--port N] [--idle-seconds N]
+ * Keeps everything in FOLDER, writes its address to FOLDER/address.json, and ends by itself when nobody has used it for
+ * a while or when the folder is gone.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import { parseArgs } from "node:util";
+import { forgeUrl, identityOf, whoAnswers, writeAddress } from "./address.mjs";
+import { Pulls } from "./pulls.mjs";
+import { forgeHandler } from "./server.mjs";
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { port: { type: "string" }, "idle-seconds": { type: "string", default: "180" } },
+});
+const folder = positionals[0];
+if (folder === undefined) throw new Error("usage: node forge.mjs FOLDER [--port N] [--idle-seconds N]");
+mkdirSync(folder, { recursive: true });
+const port = Number(values.port ?? new URL(await forgeUrl(folder)).port);
+
+const server = createServer();
+server.once("error", async (error) => {
+  const already = (await whoAnswers(folder, port)) === "this forge";
+  process.stderr.write(already ? "the forge of this folder is running already\n" : `no forge: ${error.message}\n`);
+  process.exit(already ? 0 : 1);
+});
+server.listen({ port, host: "127.0.0.1", exclusive: true }, serve);
+
+/** The log is opened only by the process that has the port; until then no request is read. */
+function serve() {
+  const pulls = new Pulls(folder);
+  const stopToken = randomUUID();
+  let usedAt = performance.now();
+  const onUse = () => {
+    usedAt = performance.now();
+  };
+  server.on("request", forgeHandler({ pulls, identity: identityOf(folder), stopToken, onUse, onStop: leave }));
+  writeAddress(folder, { url: `http://127.0.0.1:${server.address().port}`, pid: process.pid, stopToken });
+  setInterval(() => {
+    const idle = performance.now() - usedAt > Number(values["idle-seconds"]) * 1000;
+    if (idle || !pulls.isInPlace()) leave();
+  }, 500);
+}
+
+/** Nothing is owed at this point: each row is on the disk before its answer goes out. */
+function leave() {
+  server.close(() => process.exit(0));
+  server.closeIdleConnections();
+  setTimeout(() => process.exit(0), 1000);
+}
+process.on("SIGTERM", leave);
+process.on("SIGINT", leave);

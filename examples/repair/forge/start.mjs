@@ -1,0 +1,49 @@
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { forgeUrl, whoAnswers } from "./address.mjs";
+
+const START_MS = 15_000;
+const POLL_MS = 25;
+
+/**
+ * Starts the folder's forge where it does not run, detached, so that it outlives whoever asked. Asking twice, or from
+ * two processes at once, gives one forge: the port lets only one in.
+ * @param {string} folder
+ * @param {{ idleSeconds?: number }} [options]
+ * @returns {Promise<string>} its address; it answers there
+ */
+export async function startForge(folder, { idleSeconds = 180 } = {}) {
+  const url = await forgeUrl(folder);
+  const port = Number(new URL(url).port);
+  mkdirSync(folder, { recursive: true });
+  const child = (await whoAnswers(folder, port)) === "nobody" ? launch(folder, port, idleSeconds) : null;
+  const limit = performance.now() + START_MS;
+  while ((await whoAnswers(folder, port)) !== "this forge") {
+    if (performance.now() > limit || (child?.exitCode ?? 0) !== 0) {
+      throw new Error(`the forge did not start on ${url}; see ${join(folder, "forge.log")}`);
+    }
+    await new Promise((done) => setTimeout(done, POLL_MS));
+  }
+  return url;
+}
+
+function launch(folder, port, idleSeconds) {
+  const log = openSync(join(folder, "forge.log"), "a");
+  const program = new URL("./forge.mjs", import.meta.url).pathname;
+  const child = spawn(process.execPath, [program, folder, "--port", String(port), "--idle-seconds", String(idleSeconds)], {
+    detached: true,
+    stdio: ["ignore", log, log],
+    env: { PATH: process.env.PATH ?? "" },
+  });
+  child.unref();
+  closeSync(log);
+  return child;
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const folder = process.argv[2];
+  if (folder === undefined) throw new Error("usage: node start.mjs FOLDER");
+  process.stdout.write(`${await startForge(folder)}\n`);
+}
