@@ -1,10 +1,10 @@
 /**
  * A stand-in for a code forge, a process of its own:  node forge.mjs FOLDER [--port N] [--idle-seconds N]
- * Keeps everything in FOLDER, writes its address to FOLDER/address.json, and ends by itself when nobody has used it for
- * a while or when the folder is gone.
+ * Keeps everything in FOLDER, which must exist, writes its address to FOLDER/address.json, and ends by itself when nobody
+ * has used it for a while or when the folder is gone.
  */
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 import { forgeUrl, identityOf, whoAnswers, writeAddress } from "./address.mjs";
@@ -17,7 +17,8 @@ const { positionals, values } = parseArgs({
 });
 const folder = positionals[0];
 if (folder === undefined) throw new Error("usage: node forge.mjs FOLDER [--port N] [--idle-seconds N]");
-mkdirSync(folder, { recursive: true });
+/** A folder that was taken away meanwhile is not made anew: nobody would look for this process. */
+if (!existsSync(folder)) throw new Error(`there is no folder ${folder}`);
 const port = Number(values.port ?? new URL(await forgeUrl(folder)).port);
 
 const server = createServer();

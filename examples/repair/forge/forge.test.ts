@@ -154,6 +154,14 @@ describe("the process", () => {
     mkdirSync(folder, { recursive: true });
   });
 
+  it("is not taken for the forge of a new folder at the same path", async () => {
+    await open("k:1", 1);
+    rmSync(folder, { recursive: true, force: true });
+    url = await startForge(folder);
+    expect(await open("k:1", 1)).toMatchObject({ status: 200 });
+    expect(applications().map(({ key }) => key)).toEqual(["k:1"]);
+  });
+
   it("ends by itself when nobody uses it", async () => {
     await stopForge(folder);
     const program = join(import.meta.dirname, "forge.mjs");

@@ -28,7 +28,7 @@ export class Pulls {
   constructor(folder, now = () => new Date().toISOString()) {
     this.#folder = folder;
     this.#now = now;
-    mkdirSync(join(folder, "pulls"), { recursive: true });
+    if (!existsSync(join(folder, "pulls"))) mkdirSync(join(folder, "pulls"));
     this.#log = new EffectLog(join(folder, "effects.jsonl"));
     for (const row of this.#log.rows) {
       this.#raise(row);

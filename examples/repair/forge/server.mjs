@@ -20,6 +20,7 @@ export function forgeHandler({ pulls, identity, stopToken, onUse, onStop }) {
 }
 
 async function route(request, { pulls, identity, stopToken }) {
+  if (!pulls.isInPlace()) return { status: 503, body: { service: "forge", identity: null, detail: "the folder is gone" }, stop: true };
   const { pathname } = new URL(request.url ?? "/", "http://forge");
   const asked = `${request.method} ${pathname}`;
   if (asked === "GET /healthz") return { status: 200, body: { service: "forge", identity } };
