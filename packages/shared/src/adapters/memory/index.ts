@@ -4,3 +4,7 @@ export { createMemoryLedger, type MemoryHandleOptions, type MemoryLedger, type M
 export { createMemoryProcess, type MemoryProcess } from "./process.ts";
 export { createSeededIds, type SeededRandom, seededRandom } from "./random.ts";
 export { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
+export { createMemoryBlobs, type MemoryBlobs } from "./blobs.ts";
+export { createMemoryHosts, type MemoryHosts } from "./hosts.ts";
+export { createMemoryOwnership, type MemoryOwnership, type MemoryOwnershipOptions } from "./ownership.ts";
+export { createMemoryReadModel, type MemoryReadModel, type MemoryReadModelOptions } from "./read-model.ts";

@@ -1,5 +1,5 @@
 /** Opening a SQLite file and naming what can go wrong with it. */
-import { accessSync, constants, existsSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, rmSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
@@ -74,4 +74,24 @@ function isDiskFull(file: string): boolean {
 /** Rolls back what is open; SQLite has already done so after some errors. */
 export function rollback(db: DatabaseSync): void {
   if (db.isOpen && db.isTransaction) db.exec("ROLLBACK");
+}
+
+const BUSY_TRIES = 1_000;
+const BUSY_PAUSE_MS = 5;
+
+/** Runs a call that finds the file busy again, for about five seconds, without holding up the process. */
+export async function patiently<T>(file: string, call: () => T): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return call();
+    } catch (error) {
+      if (tries === BUSY_TRIES || storageFault(error, file) !== "busy") throw error;
+      await new Promise((done) => setTimeout(done, BUSY_PAUSE_MS));
+    }
+  }
+}
+
+/** A file whose content can be made anew is simply taken away, with its companions, where it is damaged. */
+export function removeDatabase(file: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
 }

@@ -1,50 +1,77 @@
 /**
  * How the processes on one data folder wake each other: whoever has committed writes the ledger's end into `ledger.bell`,
  * and the others are told by the file system. Where it does not tell, or a ringer died between its commit and its ring,
- * a look about once a second finds what is new.
+ * a look about once a second finds what is new. A process that is alone rings once a second, for the record only.
  *
  * The bell also remembers, without a flush, how far the ledger had come: a ledger that ends earlier has lost records.
  */
 import { closeSync, constants, existsSync, type FSWatcher, openSync, readFileSync, watch, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Clock } from "../../ports/index.ts";
+import type { Clock, Ids } from "../../ports/index.ts";
+import { openPeers } from "./peers.ts";
 
 export interface Doorbell {
+  /** Something was committed up to `end`. */
   ring(end: number): void;
   close(): void;
+}
+
+export interface DoorbellOptions {
+  readonly ledgerPath: string;
+  readonly ledgerId: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Something may be new. */
+  readonly heard: () => void;
+  /** Called about once a second whether or not anything rang. */
+  readonly look: () => void;
 }
 
 /** How often a process looks by itself. */
 const LOOK_MS = 1_000;
 const DIGITS = 16;
 
-export function openDoorbell(options: {
-  ledgerPath: string;
-  ledgerId: string;
-  clock: Clock;
-  /** Something may be new. */
-  heard: () => void;
-  /** Called about once a second whether or not anything rang. */
-  look: () => void;
-}): Doorbell {
-  const { ledgerId, clock, heard, look } = options;
-  const path = bellPath(options.ledgerPath);
+export function openDoorbell({ ledgerPath, ledgerId, clock, ids, heard, look }: DoorbellOptions): Doorbell {
+  const path = bellPath(ledgerPath);
   const fd = openSync(path, constants.O_RDWR | constants.O_CREAT);
   const watcher = startWatching(path, heard);
+  let end = 0;
+  let rung = 0;
+  const write = (): void => {
+    if (end <= rung) return;
+    rung = end;
+    try {
+      writeSync(fd, `${ledgerId} ${String(end).padStart(DIGITS, "0")}\n`, 0);
+    } catch {
+      // A bell that cannot be written on a full disk wakes nobody early; the others' own look finds the commit.
+    }
+  };
+  const peers = openPeers({
+    folder: dirname(ledgerPath), clock, ids,
+    joined: () => {
+      rung = 0;
+      write();
+    },
+  });
   let cancel = (): void => {};
   const lookAgain = (): void => {
     cancel = clock.after(LOOK_MS, () => {
       lookAgain();
+      peers.beat();
+      write();
       look();
     });
   };
   lookAgain();
   return {
-    ring: (end) => {
-      writeSync(fd, `${ledgerId} ${String(end).padStart(DIGITS, "0")}\n`, 0);
+    ring: (committed) => {
+      end = committed;
+      if (!peers.isAlone) write();
     },
     close: () => {
       cancel();
+      write();
+      peers.close();
       watcher?.close();
       closeSync(fd);
     },

@@ -5,8 +5,8 @@ import { isWholeText } from "../../core/json.ts";
 import { defaultPartitions, partitionOf } from "../../core/placement.ts";
 import type { Clock, Ids, Ledger, Subscription } from "../../ports/index.ts";
 import { createCommitQueue } from "./commit-queue.ts";
+import { patiently, storageFault } from "./database.ts";
 import { openDoorbell } from "./doorbell.ts";
-import { storageFault } from "./database.ts";
 import { ledgerError } from "./ledger-errors.ts";
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts";
 import { createLedgerRows } from "./ledger-rows.ts";
@@ -41,7 +41,7 @@ export function openSqliteLedger(options: SqliteLedgerOptions): Ledger {
   const tail = createTail({ rows, start: file.end, isBusy, failed: state.fail });
   const subscriptions = new Set<Subscription>();
   const bell = openDoorbell({
-    ledgerPath: file.path, ledgerId: file.ledgerId, clock,
+    ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids: options.ids,
     heard: tail.look,
     look: () => {
       if (!isSameFile(file)) state.fail(new LoopledgerError("ledger_mismatch", `${file.path} was deleted or replaced while this process had it open.`));
@@ -87,9 +87,6 @@ export function openSqliteLedger(options: SqliteLedgerOptions): Ledger {
   };
 }
 
-const BUSY_TRIES = 1_000;
-const BUSY_PAUSE_MS = 5;
-
 /** Whether the ledger may still be used: open, closed, or broken by what a caller cannot mend. */
 function createState(file: LedgerFile, log: ((error: unknown) => void) | undefined) {
   let broken: unknown;
@@ -112,14 +109,13 @@ function createState(file: LedgerFile, log: ((error: unknown) => void) | undefin
     },
     /** A read that finds the file busy with another process's recovery is tried again for a while. */
     read: async <T>(call: () => T): Promise<T> => {
-      for (let tries = 1; ; tries++) {
-        check();
-        try {
+      try {
+        return await patiently(file.path, () => {
+          check();
           return call();
-        } catch (error) {
-          if (storageFault(error, file.path) !== "busy" || tries === BUSY_TRIES) throw ledgerError(error, file.path);
-          await new Promise((done) => setTimeout(done, BUSY_PAUSE_MS));
-        }
+        });
+      } catch (error) {
+        throw ledgerError(error, file.path);
       }
     },
   };

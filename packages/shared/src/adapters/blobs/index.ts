@@ -1,0 +1,2 @@
+/** The blob store in a folder. */
+export { type FolderBlobsOptions, openFolderBlobs } from "./blobs.ts";

@@ -1,0 +1,20 @@
+/** The cursor of a list of views: the time and session of the last row of a page, so every store of views gives out the same. */
+import type { SessionId } from "./brand.ts";
+import { LoopledgerError } from "./errors.ts";
+
+export interface ViewCursor {
+  /** Milliseconds. */
+  readonly at: number;
+  readonly sessionId: SessionId;
+}
+
+export function formatViewCursor({ at, sessionId }: ViewCursor): string {
+  return `${at}~${sessionId}`;
+}
+
+/** Throws `invalid_cursor`. */
+export function parseViewCursor(text: string): ViewCursor {
+  const parts = /^(\d{1,15})~([A-Za-z0-9._:-]{1,160})$/.exec(text);
+  if (parts === null) throw new LoopledgerError("invalid_cursor", "This is no cursor of a list of sessions.");
+  return { at: Number(parts[1]), sessionId: parts[2] as SessionId };
+}
