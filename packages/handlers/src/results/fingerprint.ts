@@ -1,0 +1,19 @@
+/** What the breaker compares: the same fault gives the same fingerprint, whatever its figures, times and temporary paths. */
+import { createHash } from "node:crypto";
+import { stripVTControlCharacters } from "node:util";
+
+export function fingerprintOf(code: string, output: string): string {
+  return `${code}:${createHash("sha256").update(normalised(output)).digest("hex").slice(0, 32)}`.slice(0, 256);
+}
+
+/** The last lines without what changes from run to run. */
+export function normalised(output: string): string {
+  return stripVTControlCharacters(output)
+    .replace(/[^\s"'`()=:,]*\/(?:tmp|temp|var\/folders|private\/var|run\/user)\/[^\s"'`()=:,]*/gi, "<path>")
+    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, "<hex>")
+    .replace(/\b(?:0x)?(?=[0-9a-f]*[0-9])[0-9a-f]{6,}\b/gi, "<hex>")
+    .replace(/\d+(?:[.,:]\d+)*/g, "<n>")
+    .replace(/<n>(?:\s*(?:ms|µs|us|ns|s|sec|secs|seconds?|m|min|minutes?|h|hours?))?\b/gi, "<n>")
+    .split("\n").map((line) => line.replace(/\s+/g, " ").trim()).filter((line) => line !== "")
+    .slice(-40).join("\n");
+}

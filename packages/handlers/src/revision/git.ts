@@ -1,0 +1,89 @@
+/** A revision of a git workspace, taken without changing the repository: index and new objects go to a temporary folder. */
+import { execFile } from "node:child_process";
+import { copyFile, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { promisify } from "node:util";
+import { sha256 } from "../principal.ts";
+
+const execute = promisify(execFile);
+
+interface Repository {
+  readonly top: string;
+  readonly index: string;
+  readonly objects: string;
+}
+type Git = (args: readonly string[], environment?: Readonly<Record<string, string>>) => Promise<string>;
+
+/** Digest of HEAD, index, working tree and untracked unignored files; null where the folder is in no repository, or ignored by it. */
+export async function gitRevision(folder: string, leaveOut: readonly string[]): Promise<string | null> {
+  const git: Git = async (args, environment = {}) => {
+    const { stdout } = await execute("git", ["-c", "core.fsmonitor=false", "-c", "core.looseCompression=0", "-c", "advice.addEmbeddedRepo=false", ...args], {
+      cwd: folder, maxBuffer: 512 * 1024 * 1024, encoding: "utf8", env: { ...plainEnvironment(), ...environment },
+    });
+    return stdout;
+  };
+  const repository = await repositoryOf(git, folder);
+  if (repository === null) return null;
+  const left = await outsOf(leaveOut, repository.top);
+  const pathspec = [":(top)", ...left.map((path) => `:(top,exclude,literal)${path}`)];
+  const [head, index, tree] = await Promise.all([
+    git(["rev-parse", "--verify", "--quiet", "HEAD"]).catch(() => "none"),
+    git(["ls-files", "--stage", "-z", "--", ...pathspec]),
+    workingTree(git, repository, left),
+  ]);
+  return `git:${sha256(JSON.stringify([head.trim(), sha256(index), tree])).slice("sha256:".length)}`;
+}
+
+/** Nothing of the caller's environment that points git elsewhere. */
+function plainEnvironment(): Record<string, string> {
+  return { PATH: "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin", LC_ALL: "C", GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.directory", GIT_CONFIG_VALUE_0: "*" };
+}
+
+async function repositoryOf(git: Git, folder: string): Promise<Repository | null> {
+  let found: string[];
+  try {
+    found = (await git(["rev-parse", "--show-toplevel", "--git-path", "index", "--git-path", "objects"])).split("\n");
+  } catch {
+    return null;
+  }
+  const [top = "", index = "", objects = ""] = found;
+  if (top === "") return null;
+  if ((await realpath(folder)) !== (await realpath(top)) && (await isIgnored(git))) return null;
+  return { top, index: resolve(folder, index), objects: resolve(folder, objects) };
+}
+
+/** A folder that its repository ignores has no state there: what happens in it would go unseen. */
+async function isIgnored(git: Git): Promise<boolean> {
+  return git(["check-ignore", "--quiet", "."]).then(() => true, () => false);
+}
+
+/** Paths inside the repository, relative to its top, with slashes. */
+async function outsOf(leaveOut: readonly string[], top: string): Promise<string[]> {
+  const realTop = await realpath(top);
+  const inside: string[] = [];
+  for (const path of leaveOut) {
+    const real = await realpath(path).catch(() => path);
+    const from = relative(realTop, real);
+    if (from !== "" && from !== ".." && !from.startsWith(`..${sep}`) && !isAbsolute(from)) inside.push(from.split(sep).join("/"));
+  }
+  return inside;
+}
+
+async function workingTree(git: Git, repository: Repository, left: readonly string[]): Promise<string> {
+  const temporary = await mkdtemp(join(tmpdir(), "loopledger-revision-"));
+  try {
+    const index = join(temporary, "index");
+    // A copy keeps what git knows of unchanged files, so that only changed ones are read.
+    await copyFile(repository.index, index).catch(() => undefined);
+    const environment = {
+      GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: join(temporary, "objects"), GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objects,
+    };
+    await execute("mkdir", [environment.GIT_OBJECT_DIRECTORY]);
+    await git(["add", "--all", "--", ":(top)", ...left.map((path) => `:(top,exclude,literal)${path}`)], environment);
+    if (left.length > 0) await git(["rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", ...left.map((path) => `:(top,literal)${path}`)], environment);
+    return (await git(["write-tree"], environment)).trim();
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}

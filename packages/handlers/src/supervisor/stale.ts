@@ -1,0 +1,10 @@
+import { liveRuns } from "./live.ts";
+import { endRecorded } from "./records.mjs";
+
+/**
+ * Ends what an earlier owner's supervisor still runs for a session on this host, and waits until it is gone: false where that fails.
+ * What this process runs itself is left alone. A recycled pid is never hit: start time, boot and pid namespace must fit.
+ */
+export function endStale(sessionFolder: string, { graceMs = 1000 }: { readonly graceMs?: number } = {}): Promise<boolean> {
+  return endRecorded(sessionFolder, { which: (record) => !liveRuns.has(record.run), graceMs });
+}
