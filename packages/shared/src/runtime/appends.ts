@@ -1,0 +1,108 @@
+/**
+ * Appending and reading back.
+ *
+ * A1. An acknowledgement proves nothing; the answer is the verdict that the own fold gives to exactly these bytes.
+ * A2. A retry sends the same bytes. An append whose fate is unknown is read back before anything else is done.
+ * A3. Records that belong together are one atomic batch, split only where a failpoint stands in it.
+ */
+import type { SessionId } from "../core/brand.ts";
+import type { Actor } from "../core/events/envelope.ts";
+import type { Verdict } from "../core/session/evolve.ts";
+import { nextDerived } from "../core/session/derive.ts";
+import type { SessionState } from "../core/session/state.ts";
+import { isLoopledgerError } from "../core/errors.ts";
+import type { Draft, Tenancy, Written } from "./author.ts";
+import type { Engine } from "./engine.ts";
+import { around } from "./failpoints.ts";
+
+/** How long an unacknowledged append is waited for before the same bytes are sent again, in ms. */
+const resendMs = 1_000;
+
+export const schedulerActor = (engine: Engine): Actor => ({ kind: "scheduler", id: engine.ownerId });
+
+/** Appends the records and gives the verdict of each, in order. */
+export async function appendAll(engine: Engine, sessionId: SessionId, records: readonly Written[]): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (const group of groups(engine, records)) {
+    const first = group[0]?.record;
+    const last = group.at(-1)?.record;
+    await engine.failpoints.pass(first && around(first).before);
+    const readBacks = group.map((one) => engine.folds.expect(one));
+    await send(engine, sessionId, { group, readBacks });
+    await engine.failpoints.pass(last && around(last).after);
+    verdicts.push(...(await Promise.all(readBacks)));
+  }
+  return verdicts;
+}
+
+/** A batch is whole unless a failpoint is armed between two of its records. */
+function groups(engine: Engine, records: readonly Written[]): Written[][] {
+  const result: Written[][] = [];
+  let current: Written[] = [];
+  for (const one of records) {
+    const points = around(one.record);
+    if (current.length > 0 && (engine.failpoints.armed(points.before) || !engine.guards.batchAtomicity)) {
+      result.push(current);
+      current = [];
+    }
+    current.push(one);
+    if (engine.failpoints.armed(points.after)) {
+      result.push(current);
+      current = [];
+    }
+  }
+  return current.length > 0 ? [...result, current] : result;
+}
+
+interface Sending { readonly group: readonly Written[]; readonly readBacks: readonly Promise<Verdict>[] }
+
+async function send(engine: Engine, sessionId: SessionId, { group, readBacks }: Sending): Promise<void> {
+  const texts = group.map((one) => one.text);
+  const seen = Promise.all(readBacks).then(() => "seen" as const);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await Promise.race([engine.ledger.append(sessionId, texts), seen]);
+      return;
+    } catch (error) {
+      const stop = isLoopledgerError(error) && error.then === "stop";
+      if (stop) {
+        for (const one of group) engine.folds.abandon(one);
+        throw error;
+      }
+      engine.log.warn({ err: error, session: sessionId, attempt }, "append not acknowledged; the same bytes are sent again");
+      const pause = new Promise<"again">((resolve) => { engine.clock.after(resendMs, () => resolve("again")); });
+      if ((await Promise.race([pause, seen])) === "seen") return;
+    }
+  }
+}
+
+/** The records, and behind them what the fold will say is owed once they are accepted. */
+export function withDerived(engine: Engine, state: SessionState, records: readonly Written[]): Written[] {
+  let ahead = state;
+  for (const one of records) ahead = engine.folds.simulate(ahead, one).state;
+  const batch = [...records];
+  for (let owed = nextDerived(ahead); owed; owed = nextDerived(ahead)) {
+    const written = engine.author.derive(state.sessionId, owed, schedulerActor(engine));
+    const step = engine.folds.simulate(ahead, written);
+    if (step.verdict.kind !== "accepted") break;
+    batch.push(written);
+    ahead = step.state;
+  }
+  return batch;
+}
+
+/** Writes what is owed now, if anything; true where something was written. */
+export async function appendDerived(engine: Engine, state: SessionState): Promise<boolean> {
+  const records = withDerived(engine, state, []);
+  if (records.length === 0) return false;
+  await appendAll(engine, state.sessionId, records);
+  return true;
+}
+
+/** One act of a person or program, with what follows from it. The verdict is the act's. */
+export async function appendAct(engine: Engine, sessionId: SessionId, draft: Draft, tenancy?: Tenancy): Promise<Verdict> {
+  const state = await engine.folds.open(sessionId);
+  const written = engine.author.write(sessionId, draft, tenancy);
+  const [verdict] = await appendAll(engine, sessionId, withDerived(engine, state, [written]));
+  return verdict ?? { kind: "void", reason: "malformed" };
+}

@@ -1,0 +1,196 @@
+/**
+ * Carries one session through its roles in memory: decide, act, read back, decide again.
+ *
+ * K1. The next step starts when the own append has been read back; not on a poll, a view or a lease.
+ * K2. A tenure that is lost is dropped whole; what follows starts from a claim.
+ * K3. An error of ours never ends the process: the session is dropped and offered again, and a cycle that fails so three times is recorded as failed.
+ */
+import type { LogTime, SessionId } from "../core/brand.ts";
+import type { Cycle } from "../core/events/fields.ts";
+import { type Decision, type WaitsOn, decide } from "../core/session/decide.ts";
+import { dueTimers } from "../core/session/derive.ts";
+import type { Checkpoint, SessionState } from "../core/session/state.ts";
+import { appendAll, appendDerived, schedulerActor } from "./appends.ts";
+import type { Engine } from "./engine.ts";
+import type { Liveness } from "./liveness.ts";
+import { StaleOwner, Suspended, Tenure } from "./tenure.ts";
+import { nextChange } from "./watching.ts";
+
+/** Runs one kind of cycle for the owner. Throws `StaleOwner` or `Suspended` where an append says so. */
+export interface CycleRunner {
+  readonly cycle: Cycle;
+  readonly role: "worker" | "checker";
+  run(tenure: Tenure, stopping: AbortSignal): Promise<void>;
+  /** Settles what an earlier epoch left unknown. */
+  settle(tenure: Tenure, keys: readonly string[], stopping: AbortSignal): Promise<void>;
+  /** Does exactly what a person approved. */
+  perform(tenure: Tenure, checkpoint: Checkpoint, stopping: AbortSignal): Promise<void>;
+}
+export interface Crew {
+  readonly runners: readonly CycleRunner[];
+  /** This process writes what is owed although it does not own the session: the scheduler's role. */
+  readonly schedules: boolean;
+  readonly liveness: Liveness;
+}
+/** How a carrying ended, and the seq of the state that it was decided on. */
+export type CarryEnd = { readonly seq: number } & (
+  | { readonly kind: "over" | "stopped" | "advanced" }
+  | { readonly kind: "rest"; readonly on: WaitsOn; readonly until: LogTime | null }
+);
+
+const longestWaitMs = 30_000;
+const internalTriesMax = 3;
+
+export class Carrier {
+  readonly #engine: Engine;
+  readonly #crew: Crew;
+  readonly #serves: readonly Cycle[];
+
+  constructor(engine: Engine, crew: Crew) {
+    this.#engine = engine;
+    this.#crew = crew;
+    this.#serves = crew.runners.map((runner) => runner.cycle);
+  }
+
+  /** Goes on until the session is over, rests, or this process stops; with `cyclesMax`, at most that many cycles. */
+  async carry(sessionId: SessionId, options: { readonly stopping: AbortSignal; readonly cyclesMax?: number }): Promise<CarryEnd> {
+    const turn = new Turn(this.#engine, sessionId, options.stopping);
+    await this.#engine.failpoints.pass("worker.after_read");
+    try {
+      for (let cycles = 0; ; ) {
+        const state = await this.#engine.folds.open(sessionId);
+        if (options.stopping.aborted || cycles >= (options.cyclesMax ?? Number.POSITIVE_INFINITY)) {
+          await turn.handBack("orderly stop");
+          return { kind: options.stopping.aborted ? "stopped" : "advanced", seq: state.seq };
+        }
+        if (this.#crew.schedules && (await this.#schedule(state))) continue;
+        const decision = decide(state, {
+          ownerId: this.#engine.ownerId, serves: this.#serves, carries: turn.tenure?.holds(state) ?? false, ownerIs: await this.#ownerIs(state),
+        });
+        if (decision.do === "over") return { kind: "over", seq: state.seq };
+        if (decision.do === "wait") {
+          if (!turn.tenure?.holds(state) || decision.on !== "timer") return { kind: "rest", on: decision.on, until: decision.until, seq: state.seq };
+          await turn.wait(this.#pause(decision.until));
+          continue;
+        }
+        if (await this.#act(turn, state, decision)) cycles++;
+      }
+    } finally {
+      turn.tenure?.drop();
+      await this.#engine.failpoints.pass("worker.before_release");
+    }
+  }
+
+  async #ownerIs(state: SessionState): Promise<"live" | "gone"> {
+    if (!state.open || !state.owner || state.owner.id === this.#engine.ownerId) return "live";
+    return this.#crew.liveness.look(state.owner);
+  }
+  #pause(until: LogTime | null): number {
+    const ms = until === null ? longestWaitMs : until - this.#engine.clock.now();
+    return Math.min(longestWaitMs, Math.max(1, ms));
+  }
+
+  /** Due timers and whatever is owed; true where something was written. */
+  async #schedule(state: SessionState): Promise<boolean> {
+    const due = dueTimers(state, this.#engine.clock.now() as LogTime, this.#engine.ids.sha256);
+    if (due.length === 0) return appendDerived(this.#engine, state);
+    const records = due.map((one) => this.#engine.author.derive(state.sessionId, one, schedulerActor(this.#engine)));
+    const verdicts = await appendAll(this.#engine, state.sessionId, records);
+    return verdicts.some((verdict) => verdict.kind === "accepted");
+  }
+
+  /** True where a cycle was run to its end. */
+  async #act(turn: Turn, state: SessionState, decision: Exclude<Decision, { do: "over" | "wait" }>): Promise<boolean> {
+    try {
+      switch (decision.do) {
+        case "claim": await this.#claim(turn, state, decision.cycle); return false;
+        case "hand_back": await turn.handBack(decision.why); return false;
+        case "settle": await this.#runner("build").settle(turn.held(), decision.keys, turn.stopping); return false;
+        case "perform": await this.#runner("build").perform(turn.held(), decision.checkpoint, turn.stopping); return false;
+        case "run": await this.#runner(decision.cycle).run(turn.held(), turn.stopping); turn.faults = 0; return true;
+      }
+    } catch (error) {
+      await this.#failed(turn, error);
+      return false;
+    }
+  }
+  #runner(cycle: Cycle): CycleRunner {
+    const runner = this.#crew.runners.find((one) => one.cycle === cycle);
+    if (!runner) throw new RangeError(`no runner for ${cycle}`);
+    return runner;
+  }
+
+  async #claim(turn: Turn, state: SessionState, cycle: Cycle): Promise<void> {
+    const takesOver = state.owner !== null && state.owner.id !== this.#engine.ownerId;
+    if (takesOver && !(await this.#crew.liveness.mayTakeOver(`${state.sessionId}#${state.epoch + 1}`))) {
+      await turn.wait(this.#engine.leaseMs / 4);
+      return;
+    }
+    await this.#engine.failpoints.pass("worker.after_lease");
+    turn.tenure = await Tenure.claim(this.#engine, state.sessionId, { role: this.#runner(cycle).role, serves: this.#serves });
+    this.#engine.log.debug({ session: state.sessionId, epoch: state.epoch + 1, won: turn.tenure !== null }, "claim");
+  }
+
+  async #failed(turn: Turn, error: unknown): Promise<void> {
+    if (error instanceof Suspended) return turn.wait(100);
+    if (error instanceof StaleOwner) {
+      this.#engine.log.info({ session: turn.sessionId, reason: error.reason }, error.message);
+      turn.lose();
+      return;
+    }
+    turn.faults++;
+    this.#engine.log.error({ err: error, session: turn.sessionId, faults: turn.faults }, "cycle dropped");
+    if (turn.faults >= internalTriesMax && turn.tenure?.holds() && turn.tenure.state.unsettled.length === 0) await turn.recordFault(error);
+    turn.lose();
+    await turn.wait(50 * 2 ** turn.faults);
+  }
+}
+
+/** One carrying of one session: its tenure, if it has one, and how often we failed it. */
+class Turn {
+  readonly sessionId: SessionId;
+  readonly stopping: AbortSignal;
+  readonly #engine: Engine;
+  tenure: Tenure | null = null;
+  faults = 0;
+
+  constructor(engine: Engine, sessionId: SessionId, stopping: AbortSignal) {
+    this.#engine = engine;
+    this.sessionId = sessionId;
+    this.stopping = stopping;
+  }
+  held(): Tenure {
+    if (!this.tenure) throw new StaleOwner(this.sessionId, "dropped");
+    return this.tenure;
+  }
+  lose(): void {
+    this.tenure?.drop();
+    this.tenure = null;
+  }
+  wait(maxMs: number): Promise<void> {
+    return nextChange(this.#engine, this.sessionId, { maxMs, signal: this.stopping });
+  }
+  async handBack(why: string): Promise<void> {
+    const { tenure } = this;
+    const open = tenure?.holds() ? tenure.state.open : null;
+    if (tenure && open && !tenure.state.end) {
+      const actor = { kind: open.cycle === "review" ? "checker" : "worker", id: this.#engine.ownerId } as const;
+      await tenure.append([{ type: "handed_back", data: { dispatch: open.eventId, why }, actor }]).catch((error: unknown) => {
+        if (!(error instanceof StaleOwner || error instanceof Suspended)) throw error;
+      });
+    }
+    this.lose();
+  }
+  async recordFault(error: unknown): Promise<void> {
+    const { tenure } = this;
+    const open = tenure?.state.open;
+    if (!tenure || !open) return;
+    const message = error instanceof Error ? error.message : String(error);
+    const actor = { kind: open.cycle === "review" ? "checker" : "worker", id: this.#engine.ownerId } as const;
+    const data = {
+      dispatch: open.eventId, class: "deterministic", code: "internal_error", fingerprint: `internal:${message.slice(0, 200)}`, terminal: false,
+      message: message.slice(0, 8000), usage: {},
+    } as const;
+    await tenure.append([{ type: "cycle_failed", data, actor }], { follow: true });
+  }
+}

@@ -1,0 +1,55 @@
+/** What every role works with: the ports, and the few things that are built on them. Made once by a composition root. */
+import type { OwnerId } from "../core/brand.ts";
+import { type Guards, guardsOn } from "../core/fencing/guards.ts";
+import { makeEvolve } from "../core/session/evolve.ts";
+import type { Blobs, Clock, Handlers, Host, Ids, Ledger, Ownership, ReadModel } from "../ports/index.ts";
+import { Author } from "./author.ts";
+import { Failpoints } from "./failpoints.ts";
+import { Folds, type FoldsOptions } from "./folds.ts";
+import { type Log, silentLog } from "./log.ts";
+
+export interface Ports {
+  readonly ledger: Ledger;
+  readonly ownership: Ownership;
+  readonly blobs: Blobs;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly host: Host;
+  readonly handlers: Handlers;
+  readonly views?: ReadModel;
+}
+export interface EngineSettings {
+  readonly leaseMs: number;
+  /** Silence on the ledger after which an owned session may be taken over while no lease service answers, in ms. */
+  readonly silenceMs: number;
+  readonly log?: Log;
+  readonly failpoints?: Failpoints;
+  /** Only test code hands in anything but the default. */
+  readonly guards?: Guards;
+  readonly only?: FoldsOptions["only"];
+}
+export interface Engine extends Ports {
+  readonly ownerId: OwnerId;
+  readonly author: Author;
+  readonly folds: Folds;
+  readonly failpoints: Failpoints;
+  readonly guards: Guards;
+  readonly log: Log;
+  readonly leaseMs: number;
+  readonly silenceMs: number;
+}
+
+export function makeEngine(ports: Ports, settings: EngineSettings): Engine {
+  const log = settings.log ?? silentLog;
+  const guards = settings.guards ?? guardsOn;
+  const report = (error: unknown, what: string): void => log.error({ err: error }, what);
+  const folds = new Folds({
+    ledger: ports.ledger, ids: ports.ids, report, evolve: makeEvolve(guards), ...(settings.only && { only: settings.only }),
+  });
+  return {
+    ...ports, folds, guards, log, leaseMs: settings.leaseMs, silenceMs: settings.silenceMs,
+    ownerId: ports.ids.uuid() as OwnerId,
+    author: new Author({ ledgerId: ports.ledger.ledgerId, clock: ports.clock, ids: ports.ids }),
+    failpoints: settings.failpoints ?? new Failpoints(new Map(), ports.clock),
+  };
+}

@@ -1,0 +1,191 @@
+/**
+ * The fold cache: the current state of the sessions that this process looks at, kept by folding the ledger's tail,
+ * and the read-back of what this process appended.
+ *
+ * R1. States change only by folding entries in log order; a session's entries are folded once each, from any starting point.
+ * R2. A read-back answers with the verdict that the own fold gave to exactly the text that was appended.
+ * R3. Listeners never stop the fold: what they throw is reported and goes no further.
+ */
+import type { EventId, Offset, SessionId } from "../core/brand.ts";
+import type { LedgerRecord } from "../core/events/envelope.ts";
+import { type Parsed, parseRecord } from "../core/events/parse.ts";
+import { type Evolve, type FoldEntry, type Verdict, evolve as fold } from "../core/session/evolve.ts";
+import { type SessionState, emptySession } from "../core/session/state.ts";
+import type { Ids, Ledger, LogEntry, Positions, Subscription } from "../ports/index.ts";
+import type { Written } from "./author.ts";
+
+export interface Change {
+  readonly sessionId: SessionId;
+  readonly state: SessionState;
+  readonly record: LedgerRecord | null;
+  readonly verdict: Verdict;
+  readonly entry: LogEntry;
+}
+export interface FoldsOptions {
+  readonly ledger: Ledger;
+  readonly ids: Ids;
+  readonly evolve?: Evolve;
+  /** Sessions to follow; all where it is left out. */
+  readonly only?: (sessionId: SessionId) => boolean;
+  /** Most sessions kept in memory; those at rest leave first. */
+  readonly sessionsMax?: number;
+  readonly report: (error: unknown, what: string) => void;
+}
+interface Kept {
+  state: SessionState;
+  /** First offset that has not been folded. */
+  next: Offset;
+}
+interface Waiter { readonly text: string; settle(verdict: Verdict): void }
+
+export class Folds {
+  readonly #options: FoldsOptions;
+  readonly #evolve: Evolve;
+  readonly #kept = new Map<SessionId, Kept>();
+  readonly #loading = new Map<SessionId, { readonly ready: Promise<Kept>; readonly queued: LogEntry[] }>();
+  readonly #own = new Map<string, Parsed>();
+  readonly #waiters = new Map<EventId, Waiter>();
+  readonly #listeners = new Set<(change: Change) => void>();
+  #subscription: Subscription | null = null;
+
+  constructor(options: FoldsOptions) {
+    this.#options = options;
+    this.#evolve = options.evolve ?? fold;
+  }
+
+  /** Follows the tail from here on; earlier history of a session is read when it is first needed. */
+  async start(from: Positions): Promise<void> {
+    this.#subscription = await this.#options.ledger.subscribe(from, (entries) => this.#take(entries));
+  }
+  async caughtUp(): Promise<void> {
+    await this.#subscription?.caughtUp();
+    await Promise.all([...this.#loading.values()].map((one) => one.ready.catch(() => undefined)));
+  }
+  async close(): Promise<void> {
+    await this.#subscription?.close();
+    this.#subscription = null;
+  }
+
+  listen(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The state in memory; undefined where the session is not kept. */
+  peek(sessionId: SessionId): SessionState | undefined {
+    return this.#kept.get(sessionId)?.state;
+  }
+  ids(): SessionId[] {
+    return [...this.#kept.keys()];
+  }
+  /** The state as of everything in the ledger when it was first read, kept up to date from then on. */
+  async open(sessionId: SessionId): Promise<SessionState> {
+    const kept = this.#kept.get(sessionId);
+    return kept ? kept.state : (await this.#load(sessionId)).state;
+  }
+  /** Puts a snapshot in place; entries from `next` on are folded on top of it. */
+  seed(state: SessionState): void {
+    const next = ((state.position?.offset ?? -1) + 1) as Offset;
+    if (!this.#kept.has(state.sessionId)) this.#kept.set(state.sessionId, { state, next });
+  }
+  forget(sessionId: SessionId): void {
+    this.#kept.delete(sessionId);
+  }
+
+  /** What the fold would say, without writing anything. */
+  simulate(state: SessionState, written: Written): { readonly state: SessionState; readonly verdict: Verdict } {
+    const at = state.position ?? { partition: this.#options.ledger.partitionOf(state.sessionId), offset: 0 as Offset };
+    const time = state.at ?? (0 as never);
+    return this.#judge(state, { parsed: { kind: "record", record: written.record }, text: written.text, key: state.sessionId, time, verified: "off", ...at });
+  }
+
+  /** Waits for the verdict on a text that is about to be appended. Called before the append. */
+  expect(written: Written): Promise<Verdict> {
+    this.#own.set(written.text, { kind: "record", record: written.record });
+    return new Promise((settle) => this.#waiters.set(written.record.eventId, { text: written.text, settle }));
+  }
+  /** Gives a read-back up: the append is known not to be there, or nobody waits any more. */
+  abandon(written: Written): void {
+    this.#own.delete(written.text);
+    this.#waiters.delete(written.record.eventId);
+  }
+
+  #take(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      const sessionId = entry.key as SessionId;
+      if (this.#options.only && !this.#options.only(sessionId)) continue;
+      const loading = this.#loading.get(sessionId);
+      const kept = this.#kept.get(sessionId);
+      if (kept) this.#apply(kept, entry);
+      else if (loading) loading.queued.push(entry);
+      else if (!sessionId.startsWith("_ledger/")) this.#meet(sessionId);
+    }
+  }
+
+  /** An entry of a session that is not kept: its history is read first. */
+  #meet(sessionId: SessionId): void {
+    this.#load(sessionId).catch((error: unknown) => this.#options.report(error, `reading session ${sessionId}`));
+  }
+
+  #load(sessionId: SessionId): Promise<Kept> {
+    const under = this.#loading.get(sessionId);
+    if (under) return under.ready;
+    const queued: LogEntry[] = [];
+    const ready = this.#read(sessionId, queued).finally(() => this.#loading.delete(sessionId));
+    this.#loading.set(sessionId, { ready, queued });
+    return ready;
+  }
+  async #read(sessionId: SessionId, queued: LogEntry[]): Promise<Kept> {
+    const entries = await this.#options.ledger.readSession(sessionId);
+    const kept: Kept = { state: emptySession(sessionId), next: 0 as Offset };
+    this.#makeRoom();
+    this.#kept.set(sessionId, kept);
+    for (const entry of [...entries, ...queued]) this.#apply(kept, entry);
+    return kept;
+  }
+
+  #apply(kept: Kept, entry: LogEntry): void {
+    if (entry.offset < kept.next) return;
+    const parsed = this.#parse(entry);
+    const { state, verdict } = this.#judge(kept.state, {
+      parsed, text: entry.value ?? "", key: entry.key, time: entry.time, partition: entry.partition, offset: entry.offset, verified: "off",
+    });
+    kept.state = state;
+    kept.next = (entry.offset + 1) as Offset;
+    const record = parsed.kind === "record" ? parsed.record : null;
+    if (record) this.#readBack(record.eventId, entry.value ?? "", verdict);
+    const change: Change = { sessionId: entry.key as SessionId, state, record, verdict, entry };
+    for (const listener of this.#listeners) this.#tell(listener, change);
+  }
+
+  #judge(state: SessionState, entry: FoldEntry): { readonly state: SessionState; readonly verdict: Verdict } {
+    return this.#evolve(state, entry, this.#options.ids.sha256);
+  }
+  #parse(entry: LogEntry): Parsed {
+    return this.#own.get(entry.value ?? "") ?? parseRecord(entry.value);
+  }
+  #readBack(eventId: EventId, text: string, verdict: Verdict): void {
+    const waiter = this.#waiters.get(eventId);
+    if (!waiter || waiter.text !== text) return;
+    this.#waiters.delete(eventId);
+    this.#own.delete(text);
+    waiter.settle(verdict);
+  }
+  #tell(listener: (change: Change) => void, change: Change): void {
+    try {
+      listener(change);
+    } catch (error) {
+      this.#options.report(error, `a listener of session ${change.sessionId}`);
+    }
+  }
+
+  /** Bounded memory: sessions that have ended leave first, oldest first. */
+  #makeRoom(): void {
+    const max = this.#options.sessionsMax ?? 20_000;
+    if (this.#kept.size < max) return;
+    for (const [id, kept] of this.#kept) {
+      if (kept.state.end && !kept.state.statusOwed) this.#kept.delete(id);
+      if (this.#kept.size < max * 0.9) return;
+    }
+  }
+}

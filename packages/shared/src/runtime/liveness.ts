@@ -1,0 +1,66 @@
+/**
+ * Who lives? This process's one lease for all its sessions, and what can be known of others.
+ *
+ * L1. It decides only who should try. Losing the lease service costs time, never safety.
+ * L2. On the owner's own host a dead process is proof enough; no lease is waited for.
+ */
+import type { OwnerId } from "../core/brand.ts";
+import type { Owner } from "../core/session/state.ts";
+import type { HolderState, Liveness as Lease } from "../ports/index.ts";
+import type { Engine } from "./engine.ts";
+
+export class Liveness {
+  readonly #engine: Engine;
+  #lease: Lease | null = null;
+  #stop: (() => void) | null = null;
+  readonly #limits: (owner: Owner) => number;
+  /** The last answer of the lease service for each owner; asked anew after an eighth of a lease. */
+  readonly #answers = new Map<OwnerId, { readonly at: number; readonly state: Promise<HolderState> }>();
+
+  constructor(engine: Engine, stepLimitMs: (owner: Owner) => number) {
+    this.#engine = engine;
+    this.#limits = stepLimitMs;
+  }
+
+  async start(): Promise<void> {
+    this.#lease = await this.#engine.ownership.register(this.#engine.ownerId, this.#engine.leaseMs);
+    this.#beat();
+  }
+  /** Renews three times within a lease; a failed renewal is tried again and takes nothing down. */
+  #beat(): void {
+    this.#stop = this.#engine.clock.after(this.#engine.leaseMs / 3, () => {
+      void this.#lease?.renew().then((held) => {
+        if (!held) this.#engine.log.warn("liveness lease not renewed");
+        if (this.#stop) this.#beat();
+      });
+    });
+  }
+  async stop(): Promise<void> {
+    this.#stop?.();
+    this.#stop = null;
+    await this.#lease?.release();
+  }
+
+  /** Whether an owner still lives, as far as anybody here can tell. */
+  async look(owner: Owner): Promise<"live" | "gone"> {
+    if (owner.id === this.#engine.ownerId) return "live";
+    if (this.#engine.host.look(owner.host) === "dead") return "gone";
+    const holder = await this.#holder(owner.id);
+    if (holder !== "unreachable") return holder === "live" ? "live" : "gone";
+    const silentMs = this.#engine.clock.now() - owner.lastAt;
+    return silentMs > this.#limits(owner) + this.#engine.silenceMs ? "gone" : "live";
+  }
+  #holder(id: OwnerId): Promise<HolderState> {
+    const now = this.#engine.clock.monotonic();
+    const known = this.#answers.get(id);
+    if (known && now - known.at < this.#engine.leaseMs / 8) return known.state;
+    if (this.#answers.size > 1_000) this.#answers.clear();
+    const state = this.#engine.ownership.holder(id);
+    this.#answers.set(id, { at: now, state });
+    return state;
+  }
+  /** True for one of several processes that want to take over from a dead owner. */
+  async mayTakeOver(resource: string): Promise<boolean> {
+    return this.#engine.ownership.tryTake(resource, this.#engine.ownerId, this.#engine.leaseMs);
+  }
+}

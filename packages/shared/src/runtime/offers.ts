@@ -1,0 +1,152 @@
+/**
+ * Offers work: which session may this process go on with now?
+ *
+ * O1. A change of a session, a timer that comes due and an owner that dies are the only reasons to look; nothing polls at rest.
+ * O2. A session is carried by one loop of this process at most.
+ * O3. Whatever a carrying throws is reported and the session is offered again; the reactor never ends by an error.
+ */
+import type { SessionId } from "../core/brand.ts";
+import { nextDerived, nextDue } from "../core/session/derive.ts";
+import { decide } from "../core/session/decide.ts";
+import type { SessionState } from "../core/session/state.ts";
+import type { CarryEnd, Carrier, Crew } from "./carrier.ts";
+import type { Engine } from "./engine.ts";
+
+export interface OffersSettings {
+  /** Most sessions carried at a time. */
+  readonly sessionsMax: number;
+  /** Sessions that this process may claim; others are left to who can run them. */
+  readonly claims?: (state: SessionState) => boolean;
+}
+/** How often an owner on this host is looked at while a session waits for it, in ms. */
+const lookMs = 50;
+/** How long what is owed is left to a live owner before a scheduler writes it, in ms. */
+const graceMs = 200;
+
+export class Offers {
+  readonly #engine: Engine;
+  readonly #crew: Crew;
+  readonly #carrier: Carrier;
+  readonly #settings: OffersSettings;
+  readonly #stopping = new AbortController();
+  readonly #carried = new Map<SessionId, Promise<void>>();
+  readonly #waiting = new Set<SessionId>();
+  readonly #alarms = new Map<SessionId, () => void>();
+  readonly #faults = new Map<SessionId, number>();
+  /** Seq of the state that the running loop last decided on. */
+  readonly #decided = new Map<SessionId, number>();
+  #stopListening: (() => void) | null = null;
+
+  constructor(engine: Engine, crew: Crew, parts: { readonly carrier: Carrier; readonly settings: OffersSettings }) {
+    this.#engine = engine;
+    this.#crew = crew;
+    this.#carrier = parts.carrier;
+    this.#settings = parts.settings;
+  }
+
+  start(): void {
+    this.#stopListening = this.#engine.folds.listen((change) => this.offer(change.sessionId));
+    for (const id of this.#engine.folds.ids()) this.offer(id);
+  }
+  /** Hands back what is carried and waits until it is. */
+  async stop(): Promise<void> {
+    this.#stopListening?.();
+    this.#stopping.abort();
+    for (const cancel of this.#alarms.values()) cancel();
+    await Promise.all(this.#carried.values());
+  }
+  carries(sessionId: SessionId): boolean {
+    return this.#carried.has(sessionId);
+  }
+  get carried(): number {
+    return this.#carried.size;
+  }
+
+  offer(sessionId: SessionId): void {
+    if (this.#stopping.signal.aborted || this.#carried.has(sessionId)) return;
+    const state = this.#engine.folds.peek(sessionId);
+    if (!state || !this.#hasWork(state)) return;
+    if (this.#carried.size >= this.#settings.sessionsMax) {
+      this.#waiting.add(sessionId);
+      return;
+    }
+    const carrying = this.#examine(sessionId, state).catch((error: unknown) => this.#fault(sessionId, error)).finally(() => this.#let(sessionId));
+    this.#carried.set(sessionId, carrying);
+  }
+
+  /** Anything that this process could do, now or later, without asking who lives. */
+  #hasWork(state: SessionState): boolean {
+    if (state.hold || (state.end && !state.statusOwed)) return state.end?.reason === "incomplete_tool_turn" && state.timers.length > 0;
+    if (this.#crew.schedules && (nextDerived(state) || state.timers.length > 0)) return true;
+    return state.open !== null && (this.#settings.claims?.(state) ?? true);
+  }
+
+  async #examine(sessionId: SessionId, state: SessionState): Promise<void> {
+    this.#silence(sessionId);
+    this.#decided.set(sessionId, state.seq);
+    const owner = state.owner;
+    const others = owner !== null && owner.id !== this.#engine.ownerId;
+    const ownerIs = others && owner ? await this.#crew.liveness.look(owner) : "live";
+    if (this.#crew.schedules && nextDerived(state) && others && ownerIs === "live" && !state.end) {
+      if (!(await this.#stillOwed(sessionId, state))) return;
+    }
+    const claimable = this.#settings.claims?.(state) ?? true;
+    const serves = claimable ? this.#crew.runners.map((runner) => runner.cycle) : [];
+    const decision = decide(state, { ownerId: this.#engine.ownerId, serves, carries: false, ownerIs });
+    const due = nextDue(state);
+    const writes = this.#crew.schedules && (nextDerived(state) !== null || (due !== null && due <= this.#engine.clock.now()));
+    if (decision.do === "wait" && !writes) return this.#rest(sessionId, { kind: "rest", on: decision.on, until: decision.until ?? due, seq: state.seq });
+    if (decision.do === "over" && !writes) return;
+    const end = await this.#carrier.carry(sessionId, { stopping: this.#stopping.signal });
+    this.#decided.set(sessionId, end.seq);
+    this.#faults.delete(sessionId);
+    this.#rest(sessionId, end);
+  }
+
+  /** Leaves what is owed to its live owner for a moment; true where it is owed still. */
+  async #stillOwed(sessionId: SessionId, state: SessionState): Promise<boolean> {
+    await new Promise<void>((resolve) => {
+      this.#engine.clock.after(graceMs, resolve);
+      this.#stopping.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    const now = this.#engine.folds.peek(sessionId);
+    return now?.seq === state.seq;
+  }
+
+  #rest(sessionId: SessionId, end: CarryEnd): void {
+    if (end.kind !== "rest") return;
+    if (end.on === "holder") return this.#alarm(sessionId, lookMs);
+    if (end.until !== null && this.#crew.schedules) this.#alarm(sessionId, end.until - this.#engine.clock.now());
+  }
+  #alarm(sessionId: SessionId, delayMs: number): void {
+    this.#silence(sessionId);
+    const cancel = this.#engine.clock.after(Math.max(1, Math.min(delayMs, 3_600_000)), () => {
+      this.#alarms.delete(sessionId);
+      this.offer(sessionId);
+    });
+    this.#alarms.set(sessionId, cancel);
+  }
+  #silence(sessionId: SessionId): void {
+    this.#alarms.get(sessionId)?.();
+    this.#alarms.delete(sessionId);
+  }
+
+  #fault(sessionId: SessionId, error: unknown): void {
+    const faults = (this.#faults.get(sessionId) ?? 0) + 1;
+    this.#faults.set(sessionId, faults);
+    this.#engine.log.error({ err: error, session: sessionId, faults }, "session dropped; it is offered again");
+    this.#alarm(sessionId, Math.min(5_000, 50 * 2 ** faults));
+  }
+  /** The loop is over: whatever changed since it decided is looked at again, and who waited for room gets it. */
+  #let(sessionId: SessionId): void {
+    this.#carried.delete(sessionId);
+    const decided = this.#decided.get(sessionId);
+    this.#decided.delete(sessionId);
+    const [next] = this.#waiting;
+    if (next !== undefined) {
+      this.#waiting.delete(next);
+      this.offer(next);
+    }
+    if (this.#engine.folds.peek(sessionId)?.seq !== decided) this.offer(sessionId);
+  }
+}

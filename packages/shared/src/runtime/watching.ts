@@ -1,0 +1,66 @@
+/** Waiting for a session: its next change, and the moment when its running cycle has to stop. */
+import type { SessionId } from "../core/brand.ts";
+import type { SessionState } from "../core/session/state.ts";
+import type { Engine } from "./engine.ts";
+import type { Tenure } from "./tenure.ts";
+
+/** Resolves at the session's next change, after `maxMs`, or when `signal` aborts. */
+export function nextChange(engine: Engine, sessionId: SessionId, limits: { readonly maxMs: number; readonly signal: AbortSignal }): Promise<void> {
+  if (limits.signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stopListening();
+      stopTimer();
+      limits.signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const stopListening = engine.folds.listen((change) => {
+      if (change.sessionId === sessionId) done();
+    });
+    const stopTimer = engine.clock.after(limits.maxMs, done);
+    limits.signal.addEventListener("abort", done, { once: true });
+  });
+}
+
+/** Why a running maker or check is told to stop. */
+export type StopReason = "stale" | "ended" | "cancelled" | "paused" | "stopping";
+
+export interface Watch {
+  readonly signal: AbortSignal;
+  reason(): StopReason | null;
+  close(): void;
+}
+
+/** A signal for one running cycle: aborted when the fold names another owner, ends the session or pauses it at once, or when the process stops. */
+export function watchTenure(engine: Engine, tenure: Tenure, stopping: AbortSignal): Watch {
+  const controller = new AbortController();
+  const stop = (reason: StopReason): void => {
+    if (!controller.signal.aborted) controller.abort(reason);
+  };
+  const judge = (state: SessionState): void => {
+    const reason = stopReason(tenure, state);
+    if (reason) stop(reason);
+  };
+  const onStopping = (): void => stop("stopping");
+  const stopListening = engine.folds.listen((change) => {
+    if (change.sessionId === tenure.sessionId) judge(change.state);
+  });
+  stopping.addEventListener("abort", onStopping, { once: true });
+  if (stopping.aborted) stop("stopping");
+  return {
+    signal: controller.signal,
+    reason: () => (controller.signal.aborted ? (controller.signal.reason as StopReason) : null),
+    close() {
+      stopListening();
+      stopping.removeEventListener("abort", onStopping);
+    },
+  };
+}
+
+function stopReason(tenure: Tenure, state: SessionState): StopReason | null {
+  if (state.end?.reason === "incomplete_tool_turn") return "ended";
+  if (state.end) return "ended";
+  if (state.owner?.id === undefined || state.epoch > tenure.epoch) return tenure.holds(state) ? null : "stale";
+  if (state.cancel) return "cancelled";
+  return state.pause?.now ? "paused" : null;
+}
