@@ -94,7 +94,7 @@ class Transient extends Error {}
 function failed(error) {
   const passing = error instanceof Transient;
   process.stderr.write(`${error.message}\n`);
-  report({ summary: error.message, failure: passing ? "transient" : "deterministic" });
+  report({ summary: error.message, error: error.message, failure: passing ? "transient" : "deterministic" });
   return passing ? TRANSIENT : 1;
 }
 
