@@ -8,11 +8,11 @@ export interface LogEntry {
   readonly key: string;
   readonly value: string | null;
 }
-/** Next offset to read, one a partition. */
+/** Next offset to read, one a partition; a partition that has none is not read. */
 export type Positions = ReadonlyMap<number, Offset>;
 
 export interface Subscription {
-  /** Resolves once everything appended before the call has been handed to the listener. */
+  /** Resolves once everything appended before the call has been handed to the listener; throws `ledger_closed` where that cannot come. */
   caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface Ledger {
   readSession(sessionId: SessionId, from?: Offset): Promise<readonly LogEntry[]>;
   /** Next offset of each partition. */
   end(): Promise<Positions>;
-  /** Hands entries on in log order, each exactly once a subscription, own appends included. The listener never throws. */
+  /** Hands entries on in log order, each exactly once a subscription, own appends included. The listener never throws. `ledger_lost` for a position after the end. */
   subscribe(from: Positions, listener: (entries: readonly LogEntry[]) => void): Promise<Subscription>;
   close(): Promise<void>;
 }

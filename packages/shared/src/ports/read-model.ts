@@ -19,13 +19,15 @@ export interface ViewPage {
 export interface ReadModel {
   /** Next offset to project of each partition that has one; empty for a fresh model or another ledger id. */
   cursors(projection: string): Promise<ReadonlyMap<number, Offset>>;
-  /** One atomic compare-and-set: applied and true iff the partition's cursor is exactly `from`. */
+  /** One atomic compare-and-set: applied and true iff the partition's cursor is exactly `from` (0 where it has none). */
   write(projection: string, step: { partition: number; from: Offset; to: Offset; views: readonly ViewWrite[] }): Promise<boolean>;
   get(projection: string, sessionId: SessionId): Promise<string | null>;
+  /** Newest first; `label` is `name=value`; throws `invalid_cursor`. */
   list(projection: string, query: { disposition?: string; label?: string; cursor?: string; limit: number }): Promise<ViewPage>;
   /** Snapshots of the sessions that are alive. */
   alive(projection: string): AsyncIterable<{ sessionId: SessionId; snapshot: string }>;
   projections(): Promise<readonly string[]>;
+  /** The projection to read: `main` until another is put to use. */
   active(): Promise<string>;
   use(projection: string): Promise<void>;
   drop(projection: string): Promise<void>;

@@ -55,7 +55,7 @@ export function createBlobWriter(place: BlobPlace, bytesMax: number): BlobWriter
     write: async (chunk) => {
       if (closed) throw new LoopledgerError("blobs_unreachable", "This blob is finished or given up.");
       bytes += chunk.byteLength;
-      const kept = Uint8Array.from(chunk.subarray(0, left));
+      const kept = new Uint8Array(chunk.subarray(0, left));
       left -= kept.byteLength;
       if (kept.byteLength === 0) return void (await then(opened));
       digest.update(kept);

@@ -14,7 +14,7 @@ export function createMemoryBlobs(): MemoryBlobs {
   const nameOf = (sessionId: SessionId, digest: Digest): string => `${sessionId} ${digest}`;
   const put = (sessionId: SessionId, content: Uint8Array): Digest => {
     const digest = `sha256:${createHash("sha256").update(content).digest("hex")}` as Digest;
-    blobs.set(nameOf(sessionId, digest), Uint8Array.from(content));
+    blobs.set(nameOf(sessionId, digest), new Uint8Array(content));
     return digest;
   };
   return {
@@ -22,7 +22,7 @@ export function createMemoryBlobs(): MemoryBlobs {
     open: (sessionId, bytesMax) => createWriter(bytesMax, (content) => put(sessionId, content)),
     get: async (sessionId, digest) => {
       const content = blobs.get(nameOf(sessionId, digest));
-      return content === undefined ? null : Uint8Array.from(content);
+      return content === undefined ? null : new Uint8Array(content);
     },
     lose: (sessionId, digest) => blobs.delete(nameOf(sessionId, digest)),
   };
@@ -43,7 +43,7 @@ function createWriter(bytesMax: number, put: (content: Uint8Array) => Digest): B
     write: async (chunk) => {
       open();
       bytes += chunk.byteLength;
-      if (left > 0) kept.push(chunk.slice(0, left));
+      if (left > 0) kept.push(new Uint8Array(chunk.subarray(0, left)));
       left = Math.max(0, left - chunk.byteLength);
     },
     finish: async () => {

@@ -90,10 +90,11 @@ function createLiveness(options: Wiring & {
   const { store, clock, process, faults, random, ownerId, ttlMs, ask } = options;
   let deadline = Number.NEGATIVE_INFINITY;
   let state: "new" | "held" | "lost" = "new";
+  const isLost = (): boolean => state === "lost";
   return {
     valid: () => state === "held" && process.clock.monotonic() < deadline,
     renew: async () => {
-      if (state === "lost") return false;
+      if (isLost()) return false;
       const now = process.clock.monotonic();
       const renewed = await ask(() => {
         if (random.chance(faults.lose)) store.leases.delete(ownerId);
@@ -101,7 +102,7 @@ function createLiveness(options: Wiring & {
         store.leases.set(ownerId, clock.monotonic() + ttlMs);
         return true;
       });
-      if (renewed === true && state !== "lost") {
+      if (renewed === true && !isLost()) {
         state = "held";
         deadline = now + ttlMs;
       } else if (renewed === false) state = "lost";

@@ -1,6 +1,11 @@
 /** One reader of the memory log: every entry of its partitions once, in log order, in pieces of any size. */
+import { LoopledgerError } from "../../core/errors.ts";
 import type { LogEntry, Positions, Subscription } from "../../ports/index.ts";
 import type { MemoryLog } from "./log.ts";
+
+function isOver(): LoopledgerError {
+  return new LoopledgerError("ledger_closed", "The subscription was closed before it had caught up.");
+}
 
 export interface MemorySubscription extends Subscription {
   /** Hands over what stands before `end`. */
@@ -20,7 +25,7 @@ export function createMemorySubscription(options: {
   let target = 0;
   let closed = false;
   let pumping = false;
-  let waiters: { readonly end: number; readonly done: () => void }[] = [];
+  let waiters: { readonly end: number; readonly done: () => void; readonly failed: (error: Error) => void }[] = [];
 
   const wanted = (entry: LogEntry): boolean => {
     const first = from.get(entry.partition);
@@ -46,14 +51,15 @@ export function createMemorySubscription(options: {
   };
   return {
     pump,
-    caughtUp: () => new Promise((done) => {
-      if (at >= log.entries.length || closed) done();
-      else waiters.push({ end: log.entries.length, done });
+    caughtUp: () => new Promise((done, failed) => {
+      if (closed) failed(isOver());
+      else if (at >= log.entries.length) done();
+      else waiters.push({ end: log.entries.length, done, failed });
     }),
     close: async () => {
       closed = true;
       onClose();
-      for (const waiter of waiters) waiter.done();
+      for (const waiter of waiters) waiter.failed(isOver());
       waiters = [];
     },
   };

@@ -2,7 +2,7 @@
 import { LoopledgerError } from "../../core/errors.ts";
 import type { LogEntry, Positions, Subscription } from "../../ports/index.ts";
 import type { LedgerRows } from "./ledger-rows.ts";
-import type { Reader, Tail } from "./tail.ts";
+import { isOver, type Reader, type Tail } from "./tail.ts";
 
 const CHUNK = 500;
 const BUSY_PAUSE_MS = 5;
@@ -49,7 +49,7 @@ export function createSubscription(options: SubscriptionOptions): Subscription {
     return true;
   };
   const catchUp = (): void => {
-    if (closed) return joined.resolve();
+    if (closed) return joined.reject(isOver());
     try {
       if (!isLevel()) return void setImmediate(catchUp);
     } catch (error) {
@@ -57,7 +57,8 @@ export function createSubscription(options: SubscriptionOptions): Subscription {
       joined.reject(error);
       return failed(error);
     }
-    if (!closed) tail.join(reader);
+    if (closed) return joined.reject(isOver());
+    tail.join(reader);
     joined.resolve();
     tail.look();
   };
@@ -67,7 +68,8 @@ export function createSubscription(options: SubscriptionOptions): Subscription {
       await flushed();
       const end = await options.end();
       await joined.promise;
-      if (!closed) await tail.reached(end);
+      if (closed) throw isOver();
+      await tail.reached(end);
     },
     close: async () => {
       closed = true;

@@ -7,6 +7,7 @@
  * T3. A reader that is behind reads by itself, partition by partition, and joins the others at the moment in which nothing
  *     is left between it and `delivered`.
  */
+import { LoopledgerError } from "../../core/errors.ts";
 import type { LogEntry } from "../../ports/index.ts";
 import type { LedgerRows } from "./ledger-rows.ts";
 
@@ -26,6 +27,11 @@ export interface Tail {
   /** Fulfilled once everything up to `pos` has been handed to the readers that have joined. */
   reached(pos: number): Promise<void>;
   close(): void;
+}
+
+/** What those hear who wait for entries that no longer come. */
+export function isOver(): LoopledgerError {
+  return new LoopledgerError("ledger_closed", "The subscription was closed before it had caught up.");
 }
 
 /** Rows that are read from the file in one go, and in one turn of the event loop. */
@@ -151,7 +157,7 @@ export function createTail({ rows, start, isBusy, failed }: TailOptions): Tail {
     close: () => {
       closed = true;
       readers.clear();
-      settleWaiters((waiter) => waiter.done());
+      settleWaiters((waiter) => waiter.failed(isOver()));
     },
   };
 }
