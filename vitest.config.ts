@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 /** Two forks at a time: the suite must stay green on a busy machine of two cores. */
 export default defineConfig({
   test: {
-    include: ["packages/**/*.test.ts", "services/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["packages/**/*.test.ts", "services/**/*.test.ts", "examples/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/.cache/**", "**/.loopledger/**"],
     pool: "forks",
     maxWorkers: 2,

@@ -17,7 +17,7 @@ import { runSuite, testId } from "./suite/run-suite.mjs";
 
 const TRANSIENT = 75;
 const SEARCH_MS = 60_000;
-const TRIES_MAX = 600;
+const TRIES_MAX = 400;
 
 const { values } = parseArgs({ options: { place: { type: "string" } } });
 const place = values.place ?? "";
@@ -66,7 +66,7 @@ function keep(candidate) {
   const path = join(workspace, candidate.file);
   const source = readFileSync(path, "utf8");
   const repaired = apply(source, candidate);
-  const part = join(place, `repaired.${process.pid}.part`);
+  const part = join(place, `.part-${process.pid}-repaired`);
   writeFileSync(part, repaired);
   renameSync(part, path);
   const line = source.slice(0, candidate.start).split("\n").length;
