@@ -17,7 +17,10 @@ export function stepClock(start: number = firstInstant, stepMs = 10): StepClock 
   let now = start;
   return {
     now: () => now as LogTime,
-    next: () => (now += stepMs) as LogTime,
+    next: () => {
+      now += stepMs;
+      return now as LogTime;
+    },
     wait: (ms) => {
       now += ms;
     },

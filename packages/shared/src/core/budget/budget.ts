@@ -27,7 +27,7 @@ function line(limit: number | null, reserved: number, spent: number): BudgetLine
   return { limit, reserved, spent, remaining: limit === null ? null : atLeastZero(limit - reserved - spent) };
 }
 function atLeastZero(value: number): number {
-  return value > 0 ? value : 0;
+  return Math.max(value, 0);
 }
 
 export function budgetOf(state: SessionState): BudgetView {
@@ -89,4 +89,8 @@ export function startRunning(spending: Spending, at: LogTime): Spending {
 export function countRunning(spending: Spending, at: LogTime, goesOn: boolean): Spending {
   if (spending.runningSince === null) return spending;
   return { ...spending, runningMs: spending.runningMs + (at - spending.runningSince), runningSince: goesOn ? at : null };
+}
+/** Nobody runs any more; what ran until here has been counted. */
+export function stopRunning(spending: Spending): Spending {
+  return spending.runningSince === null ? spending : { ...spending, runningSince: null };
 }

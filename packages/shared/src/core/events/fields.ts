@@ -6,8 +6,10 @@ import { isWholeText } from "../json.ts";
 
 export const sessionIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 export const sessionId = z.string().regex(sessionIdPattern) as unknown as z.ZodType<SessionId>;
-export const eventId = z.string().min(1).max(128) as unknown as z.ZodType<EventId>;
-export const ownerId = z.string().min(1).max(128) as unknown as z.ZodType<OwnerId>;
+/** Whole characters, because ids are hashed as UTF-8: two different halves would make one derived id. */
+const id = z.string().min(1).max(128).refine(isWholeText, "holds half a character or NUL");
+export const eventId = id as unknown as z.ZodType<EventId>;
+export const ownerId = id as unknown as z.ZodType<OwnerId>;
 export const epoch = z.int().min(1) as unknown as z.ZodType<Epoch>;
 export const seq = z.int().min(0) as unknown as z.ZodType<Seq>;
 export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/) as unknown as z.ZodType<Digest>;

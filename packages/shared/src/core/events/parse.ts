@@ -4,8 +4,9 @@
  * P1. An unknown type, version or field is `unknown`: it holds its session and never voids, so that two releases agree.
  * P2. Anything else that does not fit is `malformed`: it is void and changes nothing.
  * P3. Data of every version ever released is lifted to the latest; the lift is pure.
+ * P4. Whether a record is read does not depend on a process's stack: what nests deeper than a fixed number of levels is malformed.
  */
-import { z } from "zod";
+import type { z } from "zod";
 import type { EventDefinition } from "./define.ts";
 import { type LedgerRecord, envelope } from "./envelope.ts";
 import { type EventType, catalogue } from "./index.ts";
@@ -30,8 +31,27 @@ export function parseRecord(text: string | null): Parsed {
   return readRecord(value);
 }
 
+/** Most levels of arrays and objects in a record, its envelope included. */
+export const nestingMax = 200;
+
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== "object") return false;
+  if (levels === 0) return true;
+  for (const member of Object.values(value)) if (nestsDeeper(member, levels - 1)) return true;
+  return false;
+}
+
+/** A later envelope is no broken one: the session waits for a release that reads it. */
+function isLaterEnvelope(value: unknown): value is { readonly v: number } {
+  if (value === null || typeof value !== "object") return false;
+  const { v, type, sessionId } = value as { readonly [name: string]: unknown };
+  return Number.isInteger(v) && (v as number) > 1 && typeof type === "string" && typeof sessionId === "string";
+}
+
 /** The same for a value that is JSON already. */
 export function readRecord(value: unknown): Parsed {
+  if (nestsDeeper(value, nestingMax)) return { kind: "malformed", detail: `nested deeper than ${nestingMax} levels` };
+  if (isLaterEnvelope(value)) return { kind: "unknown", detail: `envelope version ${value.v}` };
   const outer = envelope.safeParse(value);
   if (!outer.success) return refusal(outer.error, "");
   const definition = (Object.hasOwn(catalogue, outer.data.type) ? catalogue[outer.data.type as EventType] : undefined) as

@@ -33,15 +33,16 @@ export function fence(state: SessionState, record: LedgerRecord, guards: Guards)
   return null;
 }
 
-/** An owner record serves the open dispatch, and its type fits that cycle. */
+/** An owner record serves the open dispatch, and its type fits that cycle. A cycle that the owner does not serve is held by nobody. */
 export function serves(state: SessionState, record: LedgerRecord): VoidReason | null {
   if (!state.open || record.cause?.eventId !== state.open.eventId) return "not_owed";
+  if (state.owner && !state.owner.serves.includes(state.open.cycle)) return "wrong_cycle";
   return fitsCycle(record.type, state.open.cycle) ? null : "wrong_cycle";
 }
 
 export function claimFence(state: SessionState, record: LedgerRecord & { type: "claimed" }): VoidReason | null {
-  const { epoch, ownerId } = record;
-  if (epoch === undefined || ownerId === undefined) return "malformed";
+  const { epoch, ownerId, n } = record;
+  if (epoch === undefined || ownerId === undefined || n !== undefined) return "malformed";
   if (epoch < state.epoch) return "stale_epoch";
   if (epoch === state.epoch) return state.owner?.id === ownerId ? "duplicate" : "rival";
   if (epoch > state.epoch + 1) return "gap";

@@ -7,7 +7,7 @@ import type { CheckpointTrigger } from "../events/approval-requested.ts";
 import { type Json, type JsonObject, digestOf } from "../json.ts";
 import { derivedId } from "../fencing/ids.ts";
 import type { Bringing } from "./endings.ts";
-import { owe } from "./owed.ts";
+import { owe, owedDispatch } from "./owed.ts";
 import { lookUp, put } from "./persistent-map.ts";
 import type { Checkpoint, SessionState, Timer } from "./state.ts";
 
@@ -34,8 +34,9 @@ export function triggersOf<P extends Policy>(state: SessionState, kind: P): { re
   });
 }
 
-/** After a verdict that calls for another build: does the policy want a human first? */
+/** Before another build is dispatched: does the policy want a human after the iteration that was? */
 export function callAfterIteration(state: SessionState, by: Bringing): SessionState {
+  if (owedDispatch(state)?.cycle !== "build") return state;
   const due = triggersOf(state, "everyIterations").find((one) => state.iteration > 0 && state.iteration % (one.value as number) === 0);
   return due ? callFor(state, by, { trigger: "every_iterations", action: { continue: true, iteration: state.iteration }, expires: due.expires }) : state;
 }
@@ -53,13 +54,13 @@ export function callOnFailure(state: SessionState, by: Bringing, failure: { read
 }
 
 export interface Requested {
-  readonly checkpoint: Omit<Checkpoint, "decision" | "approvedAction" | "servedKey">;
+  readonly checkpoint: Omit<Checkpoint, "answeredBy" | "decision" | "approvedAction" | "servedKey">;
 }
 /** The request is on the ledger: it is shown, its expiry is armed, and an answer that came before it is matched. */
 export function open(state: SessionState, requested: Requested["checkpoint"]): SessionState {
   const timer: Timer[] = requested.expiresAt === null || requested.request === null ? []
     : [{ armedBy: requested.request, kind: "approval", dueAt: requested.expiresAt, checkpoint: requested.id }];
-  const checkpoint: Checkpoint = { ...requested, decision: null, approvedAction: null, servedKey: null };
+  const checkpoint: Checkpoint = { ...requested, answeredBy: null, decision: null, approvedAction: null, servedKey: null };
   return {
     ...state, checkpoints: put(state.checkpoints, requested.id, checkpoint), timers: [...state.timers, ...timer],
     pending: state.pending.includes(requested.id) ? state.pending : [...state.pending, requested.id],
@@ -73,10 +74,10 @@ export function release(state: SessionState, id: string): SessionState {
   };
 }
 
-/** A checkpoint whose decision lets exactly this action through, not yet used. */
-export function approvalFor(state: SessionState, id: string, action: { tool: string; argsDigest: string }): Checkpoint | null {
+/** A requested checkpoint whose decision lets exactly this action through, under no other key than it has served already. */
+export function approvalFor(state: SessionState, id: string, action: { tool: string; argsDigest: string; key: string }): Checkpoint | null {
   const checkpoint = lookUp(state.checkpoints, id);
-  if (!checkpoint || checkpoint.servedKey !== null) return null;
+  if (!checkpoint || checkpoint.request === null || (checkpoint.servedKey !== null && checkpoint.servedKey !== action.key)) return null;
   if (checkpoint.decision !== "APPROVE" && checkpoint.decision !== "MODIFY") return null;
   const approved = checkpoint.approvedAction as { readonly tool?: Json; readonly argsDigest?: Json } | null;
   return approved?.tool === action.tool && approved.argsDigest === action.argsDigest ? checkpoint : null;

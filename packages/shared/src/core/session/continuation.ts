@@ -39,7 +39,7 @@ export function major(state: SessionState, by: Bringing, reason: Reason): Sessio
 
 /** Another failure of one kind: go on, or trip the breaker. */
 export function failedAgain(
-  state: SessionState, by: Bringing, failure: { kind: "build" | "check"; fingerprint: string; improving: boolean },
+  state: SessionState, failure: { kind: "build" | "check"; fingerprint: string; improving: boolean },
 ): { readonly state: SessionState; readonly trips: boolean } {
   const same = state.submission?.bounds.breakerSame ?? null;
   const judged = judge(state.failures[failure.kind], failure.fingerprint, { same, improving: failure.improving });

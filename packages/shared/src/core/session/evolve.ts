@@ -9,7 +9,7 @@
  * E3. The running digest covers the text of every accepted record, in order.
  */
 import type { LogTime, Offset, Seq, Sha256 } from "../brand.ts";
-import { countRunning } from "../budget/budget.ts";
+import { countRunning, stopRunning } from "../budget/budget.ts";
 import type { ActorKind, Authorship } from "../events/define.ts";
 import type { LedgerRecord } from "../events/envelope.ts";
 import { catalogue } from "../events/index.ts";
@@ -92,17 +92,15 @@ function authorshipOf(record: LedgerRecord): Authorship | null {
 
 function judge(state: SessionState, record: LedgerRecord, by: Judging): Judged {
   const authorship = authorshipOf(record);
-  if (authorship === null) return "malformed";
+  if (authorship === null || authorship === "store") return "malformed";
   if (authorship === "submission") return record.type === "goal_submitted" ? submit(state, record, by) : "malformed";
-  if (!isSubmitted(state)) return "not_owed";
-  switch (authorship) {
-    case "claim": return record.type === "claimed" ? claim(state, record, by) : "malformed";
-    case "owner": return judgeOwner(state, record, by);
-    case "derived": return judgeDerived(state, record, by);
-    case "act": return judgeAct(state, record, by);
-    case "store": return "malformed";
-  }
+  return isSubmitted(state) ? judges[authorship](state, record, by) : "not_owed";
 }
+type Judge = (state: Submitted, record: LedgerRecord, by: Judging) => Judged;
+const judges: { readonly [A in Exclude<Authorship, "store" | "submission">]: Judge } = {
+  claim: (state, record, by) => (record.type === "claimed" ? claim(state, record, by) : "malformed"),
+  owner: judgeOwner, derived: judgeDerived, act: judgeAct,
+};
 
 function isSubmitted(state: SessionState): state is Submitted {
   return state.submission !== null;
@@ -120,6 +118,10 @@ function judgeOwner(state: Submitted, record: LedgerRecord, by: Judging): Judged
   const refused = fence(state, record, by.guards) ?? serves(state, record);
   if (refused && (by.guards.fence || refused === "duplicate" || !state.open)) return refused;
   if (waitsForRetry(state) && !duringRetry.has(record.type)) return "suspended";
+  return ownerAct({ ...state, spending: countRunning(state.spending, by.time, true) }, record, by);
+}
+
+function ownerAct(state: Submitted, record: LedgerRecord, by: Judging): Judged {
   switch (record.type) {
     case "built": case "cycle_failed": case "handed_back": case "retry": case "step": case "status":
       return cycleRules[record.type](state, record as never, by);
@@ -184,7 +186,6 @@ function accept(before: SessionState, judged: SessionState, { record, entry, sha
     ...judged, seq, owner, at: entry.time, digest: sha256(before.digest + entry.text),
     position: { partition: entry.partition, offset: entry.offset },
     n: owned ? (record.n ?? judged.n) : judged.n,
-    spending: owned ? countRunning(judged.spending, entry.time, judged.open !== null) : judged.spending,
+    spending: owned && (!judged.open || !judged.owner) ? stopRunning(judged.spending) : judged.spending,
   };
 }
-

@@ -41,6 +41,8 @@ export interface OpenDispatch {
   readonly attempts: number;
   /** Accepted claims by another process in which the former owner had advanced nothing. */
   readonly idleTakeovers: number;
+  /** The owner's last n when the dispatch, or the last claim of it, was accepted: beyond it the owner has advanced. */
+  readonly nBefore: number;
   readonly claims: number;
   readonly retries: number;
   readonly lastError: string | null;
@@ -110,6 +112,8 @@ export interface Checkpoint {
   readonly digest: Digest;
   readonly requestedBy: string;
   readonly request: EventId | null;
+  /** Who answered before the request came; null once it is there. */
+  readonly answeredBy: string | null;
   readonly seq: Seq;
   readonly since: LogTime;
   readonly expiresAt: LogTime | null;

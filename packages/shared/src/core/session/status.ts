@@ -72,7 +72,7 @@ export function statusOf(state: SessionState): StatusView {
     goal: submission && { text: submission.goal.goal, digest: submission.digest },
     ...standingOf(state),
     asOf: state.seq, position: state.position, epoch: state.epoch,
-    owner: holder && { id: holder.id, role: holder.role }, active: holder && state.open ? state.open.cycle : null,
+    owner: holder && { id: holder.id, role: holder.role }, active: holder && state.open && !state.end ? state.open.cycle : null,
     iteration: state.open?.iteration ?? state.iteration, task: state.open?.task ?? owedDispatch(state)?.task ?? null,
     leaves: (submission?.plan ?? []).map((node) => leafView(state, node)),
     effects: values(state.effects).sort((a, b) => a.seq - b.seq)
@@ -110,7 +110,8 @@ function waitingOn(state: SessionState): WaitingOn[] {
   const suspension = state.suspension ? [item(state.suspension.reason, state.suspension.error ?? "", state.suspension.since)] : [];
   const pause = state.pause ? [item("resume", "paused", state.pause.since)] : [];
   const budget = standingOf(state).reason === "budget_exhausted" ? [item("budget", "budget", state.at)] : [];
-  return [...approvals, ...unknown, ...timers, ...suspension, ...pause, ...budget];
+  const children = Object.values(state.children).filter((child) => child.open).map((child) => item("child", child.id, state.at));
+  return [...approvals, ...unknown, ...children, ...timers, ...suspension, ...pause, ...budget];
 }
 
 function when(time: LogTime | null): string | null {

@@ -6,8 +6,9 @@ import type { Seq } from "../../brand.ts";
 import { callFor } from "../checkpoints.ts";
 import { proceed } from "../continuation.ts";
 import { end } from "../endings.ts";
+import { closeInnerNodes, nextNode, withLeaf } from "../plan.ts";
 import type { SessionState, Suspension } from "../state.ts";
-import { rulesKnown } from "../state.ts";
+import { rootLeaf, rulesKnown } from "../state.ts";
 import { expire } from "./decisions.ts";
 import type { Rules, Submitted } from "./rule.ts";
 
@@ -26,6 +27,7 @@ export const actRules: Rules<ActType | "timer_fired" | "tick" | "learning"> = {
     return { ...state, pause: { now: record.data.now, seq: (state.seq + 1) as Seq, since: by.time } };
   },
   checkpoint_requested(state, record, by) {
+    if (state.end) return "after_end";
     if (state.requestOwed || state.pending.length > 0) return "not_owed";
     return callFor(state, by, { trigger: "external", action: { continue: true, reason: record.data.reason }, expires: null });
   },
@@ -33,7 +35,7 @@ export const actRules: Rules<ActType | "timer_fired" | "tick" | "learning"> = {
     return record.data.rules <= state.rules || record.data.rules > rulesKnown ? "not_owed" : { ...state, rules: record.data.rules };
   },
   resumed(state, record, by) {
-    if (state.end) return reopen(state, by);
+    if (state.end && state.end.reason !== "incomplete_tool_turn") return reopen(state, by);
     if (!state.pause && !state.suspension) return "not_owed";
     const { suspension } = state;
     const accepted = record.data.acceptCheck && suspension?.reason === "check_changed" ? acceptCheck(state, suspension) : state;
@@ -58,7 +60,7 @@ export const actRules: Rules<ActType | "timer_fired" | "tick" | "learning"> = {
       case "retry":
         return {
           ...fired, open: fired.open && { ...fired.open, attempts: fired.open.attempts + 1 },
-          spending: fired.owner ? { ...fired.spending, runningSince: by.time } : fired.spending,
+          spending: fired.owner && !fired.end ? { ...fired.spending, runningSince: by.time } : fired.spending,
         };
       case "check": return proceed(fired, by);
       case "approval": return timer.checkpoint === null ? "not_armed" : expire(fired, timer.checkpoint, by);
@@ -70,14 +72,19 @@ export const actRules: Rules<ActType | "timer_fired" | "tick" | "learning"> = {
   },
 };
 
-/** Re-opens what was handed off: a fresh breaker window, the same budget; the resumption is the cause of what the tree calls for. */
+/**
+ * Re-opens what was handed off: a fresh breaker window, the same budget; the resumption is the cause of what the tree calls for.
+ * Where all of it is verified, its receipt was never written: the goal's check runs again. An open child is waited for first.
+ */
 function reopen(state: Submitted, by: Parameters<Rules<"resumed">["resumed"]>[2]): SessionState | "after_end" {
   if (state.end?.disposition !== "handed_off" || final.has(state.end.reason ?? "")) return "after_end";
   const open: SessionState = {
     ...state, end: null, statusOwed: null, owner: null, checkTries: 0,
     failures: { ...state.failures, build: [], check: [], remaining: null },
   };
-  return proceed(open, by);
+  if (Object.values(open.children).some((child) => child.open)) return open;
+  const verified = nextNode(closeInnerNodes(open)) === null;
+  return proceed(verified ? withLeaf(open, rootLeaf, { status: "unverified" }) : open, by);
 }
 
 function acceptCheck(state: SessionState, suspension: Suspension): SessionState {

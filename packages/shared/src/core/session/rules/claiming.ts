@@ -21,7 +21,7 @@ export function claim(state: Submitted, record: RecordOf<"claimed">, by: Judging
   const { open } = state;
   if (!open || record.ownerId === undefined || record.epoch === undefined) return "malformed";
   const again = state.owner?.id === record.ownerId;
-  const idle = !again && open.attempts > 0 && state.n === 0 && state.owner !== null;
+  const idle = !again && open.attempts > 0 && state.n === open.nBefore && state.owner !== null;
   const idleTakeovers = again ? open.idleTakeovers : idle ? open.idleTakeovers + 1 : 0;
   const claimed: SessionState = {
     ...state, epoch: record.epoch, n: 0, lastClaimAt: by.time,
@@ -30,7 +30,7 @@ export function claim(state: Submitted, record: RecordOf<"claimed">, by: Judging
       id: record.ownerId, role: record.actor.kind === "checker" ? "checker" : "worker", serves: record.data.serves,
       leaseMs: record.data.leaseMs, host: record.data.host, claimedAt: by.time, lastAt: by.time,
     },
-    open: { ...open, claims: open.claims + 1, attempts: open.attempts + (again ? 0 : 1), idleTakeovers },
+    open: { ...open, claims: open.claims + 1, attempts: open.attempts + (again ? 0 : 1), idleTakeovers, nBefore: 0 },
     spending: startRunning(again ? state.spending : forfeit(state.spending), by.time),
   };
   const unsafe = state.unsettled.some((key) => lookUp(state.effects, key)?.contract === "unsafe");

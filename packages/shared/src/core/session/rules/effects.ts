@@ -5,10 +5,12 @@
  * E2. After an accepted intent without outcome, no later owner asks for another before it is settled.
  * E3. `did_not_happen` counts only at the current epoch, and only where the target fences and was looked at in a higher epoch
  *     than the intent's, or where the call window is over by the log's time, counted from the later of intent and last claim.
+ *     A later epoch's answer that nothing happened says the same of the earlier call, and counts under the same condition.
  * E4. A person's word counts only while that effect is unknown.
  */
 import type { LogTime, Seq } from "../../brand.ts";
 import type { RecordOf } from "../../events/envelope.ts";
+import { digestOf } from "../../json.ts";
 import { callAtCost, approvalFor, triggersOf } from "../checkpoints.ts";
 import { afterSettling } from "../endings.ts";
 import { lookUp, own, put } from "../persistent-map.ts";
@@ -23,7 +25,7 @@ export function windowOverAt(effect: Effect, lastClaimAt: LogTime | null): LogTi
 
 export const effectRules: Rules<"tool_requested" | "tool_result" | "reconciled"> = {
   tool_requested(state, record, by) {
-    const refused = mayAsk(state, record);
+    const refused = mayAsk(state, record, by);
     if (refused) return refused;
     const d = record.data;
     const effect: Effect = {
@@ -44,6 +46,7 @@ export const effectRules: Rules<"tool_requested" | "tool_result" | "reconciled">
     if (!effect) return "not_owed";
     if (effect.settled !== null) return "duplicate";
     if (effect.epoch !== state.epoch && effect.contract !== "idempotent") return "not_owed";
+    if (effect.epoch !== state.epoch && record.data.outcome === "failed" && !mayConclude(state, effect, by.time)) return "not_owed";
     return settle(state, effect, { outcome: record.data.outcome, result: record.data.result, by });
   },
 
@@ -54,29 +57,36 @@ export const effectRules: Rules<"tool_requested" | "tool_result" | "reconciled">
     if (human && !isUnknown(state, effect)) return "not_owed";
     if (record.data.outcome === "did_not_happen") {
       if (record.data.epoch !== state.epoch) return "stale_epoch";
-      const fenced = effect.fences && state.epoch > effect.epoch;
-      if (!fenced && by.time <= windowOverAt(effect, state.lastClaimAt)) return "not_owed";
+      if (!mayConclude(state, effect, by.time)) return "not_owed";
     }
     const happened = record.data.outcome === "happened";
     return settle(state, effect, { outcome: happened ? "confirmed" : "failed", result: record.data.result ?? null, by });
   },
 };
 
+/** May it be said that the effect did not happen? Its target fences and knows a higher epoch, or no call of it can be under way. */
+function mayConclude(state: SessionState, effect: Effect, time: LogTime): boolean {
+  return (effect.fences && state.epoch > effect.epoch) || time > windowOverAt(effect, state.lastClaimAt);
+}
+
 /** Nobody knows: the session failed on it, or its writer's epoch has passed. */
 function isUnknown(state: SessionState, effect: Effect): boolean {
   return state.end?.reason === "incomplete_tool_turn" || effect.epoch < state.epoch;
 }
 
-function mayAsk(state: Submitted, record: RecordOf<"tool_requested">): VoidReason | null {
-  const { key, tool, argsDigest, approval, dispatch } = record.data;
+function mayAsk(state: Submitted, record: RecordOf<"tool_requested">, by: Judging): VoidReason | null {
+  const { key, tool, args, argsDigest, approval, dispatch, leaf, iteration } = record.data;
   if (dispatch !== state.open?.eventId) return "not_owed";
+  if (leaf !== state.open.leaf || iteration !== state.open.iteration) return "malformed";
   if (state.cancel || state.pendingEnd) return "suspended";
   if (state.unsettled.some((one) => (lookUp(state.effects, one)?.epoch ?? 0) < state.epoch)) return "suspended";
   const known = lookUp(state.effects, key);
   if (known && (known.argsDigest !== argsDigest || known.tool !== tool)) return "key_conflict";
   if (known && known.contract !== "none" && known.settled !== "failed") return "duplicate";
   const needed = approval !== undefined || triggersOf(state, "before").some((one) => one.value === tool);
-  return needed && !approvalFor(state, approval ?? "", { tool, argsDigest }) ? "forbidden" : null;
+  if (!needed) return null;
+  if (digestOf(args, by.sha256) !== argsDigest) return "malformed";
+  return approvalFor(state, approval ?? "", { tool, argsDigest, key }) ? null : "forbidden";
 }
 
 interface Settling { readonly outcome: "confirmed" | "failed"; readonly result: Effect["result"]; readonly by: Judging }

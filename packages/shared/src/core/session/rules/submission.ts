@@ -1,8 +1,8 @@
-/** The goal: accepted once; an equal repeat is a duplicate, another goal under the same id a conflict. */
+/** The goal: accepted once, if its tree can be finished; an equal repeat is a duplicate, another goal under the same id a conflict. */
 import { digestOf } from "../../json.ts";
 import type { RecordOf } from "../../events/envelope.ts";
 import { owesReview, proceed } from "../continuation.ts";
-import { freshLeaves, planOf } from "../plan.ts";
+import { faultsOfPlan, freshLeaves, planOf } from "../plan.ts";
 import { type SessionState, rootLeaf } from "../state.ts";
 import type { Judged, Judging } from "./rule.ts";
 
@@ -14,7 +14,7 @@ export function goalDigest(goal: { readonly id?: unknown }, by: Pick<Judging, "s
 export function submit(state: SessionState, record: RecordOf<"goal_submitted">, by: Judging): Judged {
   const { goal, digest, bounds, rules, parent } = record.data;
   if (state.submission) return state.submission.digest === digest ? "duplicate" : "key_conflict";
-  if (goalDigest(goal, by) !== digest) return "malformed";
+  if (goalDigest(goal, by) !== digest || faultsOfPlan(goal).length > 0) return "malformed";
   const plan = planOf(goal);
   const submitted: SessionState = {
     ...state, rules, createdAt: by.time, leaves: freshLeaves(plan),

@@ -3,7 +3,7 @@
  *
  * V1. PASS with next steps, and FAIL without, contradict themselves: hand off.
  * V2. INCONCLUSIVE is never a pass: bounded tries, each on a durable timer, then hand off.
- * V3. A check counts only under the digest that was pinned first (or accepted since), and from another principal than the maker.
+ * V3. A check counts only where it is the leaf's own (or the goal's, for a leaf without one), under the digest that was pinned first (or accepted since), and from another principal than the maker.
  * V4. No PASS counts while an observation is partial, stale or failed.
  * V5. The goal's own PASS owes the receipt; at iteration 0 it ends the session without work.
  */
@@ -18,16 +18,18 @@ import { derivedId } from "../../fencing/ids.ts";
 import { end } from "../endings.ts";
 import { owe } from "../owed.ts";
 import { own } from "../persistent-map.ts";
-import { leafOf, withLeaf } from "../plan.ts";
+import { checkOf, leafOf, withLeaf } from "../plan.ts";
 import { type OpenDispatch, type SessionState, type Timer, rootLeaf } from "../state.ts";
 import { close } from "./cycles.ts";
 import type { Judged, Judging, Submitted } from "./rule.ts";
+import { goalDigest } from "./submission.ts";
 
 type Check = RecordOf<"check">;
 
 export function check(state: Submitted, record: Check, by: Judging): Judged {
   const d = record.data;
   if (state.unsettled.length > 0) return "suspended";
+  if (d.check !== checkOf(state, state.open?.leaf ?? rootLeaf)) return "forbidden";
   const pinned = own(state.pins, d.check);
   if (pinned && pinned.digest !== d.checkDigest) return "forbidden";
   if (state.lastBuilt && state.lastBuilt.actor === record.actor.id) return "forbidden";
@@ -68,7 +70,7 @@ function inconclusive(state: SessionState, record: Check, { by, open }: At): Ses
 function passed(state: SessionState, record: Check, { by, open }: At): SessionState {
   if (state.failureFirst === "owed") return alreadyGreen(state, by);
   const verified = withLeaf({ ...state, failures: { ...state.failures, check: [], remaining: null } }, open.leaf, { status: "verified", seq: (state.seq + 1) as Seq });
-  if (open.leaf !== rootLeaf) return proceed(verified, by);
+  if (open.leaf !== rootLeaf) return callAfterIteration(proceed(verified, by), by);
   return callAtPlanComplete(owesReceipt(verified, record, by), by);
 }
 
@@ -96,7 +98,7 @@ function failed(state: SessionState, record: Check, { by, open }: At): SessionSt
   const remaining = remainingIn(record.data.evidence);
   const improving = remaining !== null && state.failures.remaining !== null && remaining < state.failures.remaining;
   const fingerprint = `${open.leaf}:${record.data.fingerprint ?? digestOf(first as Json, by.sha256)}`;
-  const judged = failedAgain(state, by, { kind: "check", fingerprint, improving });
+  const judged = failedAgain(state, { kind: "check", fingerprint, improving });
   const counted: SessionState = { ...judged.state, failures: { ...judged.state.failures, remaining } };
   const task = typeof first === "string" ? first : leafOf(state, open.leaf).task;
   const rework = withLeaf(counted, open.leaf, { status: "needs-rework", task, seq: (state.seq + 1) as Seq });
@@ -123,11 +125,11 @@ function openChild(state: SessionState, goal: unknown, by: Judging): SessionStat
   const bounds = state.submission?.bounds.children ?? { depth: 0, width: 0, total: 0 };
   const depth = (state.submission?.parent?.depth ?? 0) + 1;
   const children = Object.values(state.children);
-  const goalDigest = digestOf(goal as Json, by.sha256);
+  const digest = goalDigest(goal as { readonly id?: unknown }, by);
   const over = depth > bounds.depth ? "depth" : children.filter((child) => child.open).length >= bounds.width ? "width" : children.length >= bounds.total ? "total" : null;
   const child = `c-${derivedId({ sessionId: state.sessionId, cause: by.eventId, what: "child" }, by.sha256).slice(0, 32)}`;
   const slot = over
-    ? { cause: by.eventId, what: "child_refused" as const, content: { goalDigest, bound: over, limit: bounds[over] } }
-    : { cause: by.eventId, what: "child_opened" as const, content: { child, goalDigest, depth, carved: {} } };
+    ? { cause: by.eventId, what: "child_refused" as const, content: { goalDigest: digest, bound: over, limit: bounds[over] } }
+    : { cause: by.eventId, what: "child_opened" as const, content: { child, goalDigest: digest, depth, carved: {} } };
   return { ...state, owed: owe(state, slot, by.sha256) };
 }

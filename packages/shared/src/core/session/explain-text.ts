@@ -1,0 +1,68 @@
+/** The answers as a person reads them, one line each. It never leaves a key or a figure out that the answer holds. */
+import type { BudgetLine, BudgetView } from "../budget/budget.ts";
+import type { SessionState } from "./state.ts";
+import type { EffectState, StatusView } from "./status.ts";
+
+export function goalText(state: SessionState): string {
+  const { submission } = state;
+  if (!submission) return "none was submitted";
+  return `${submission.goal.goal} (its check is ${submission.goal.check}; ${submission.digest.slice(0, 19)})`;
+}
+
+const leafOrder = ["verified", "unverified", "needs-rework", "open"] as const;
+const leafWords: Readonly<Record<(typeof leafOrder)[number], string>> = {
+  verified: "complete", unverified: "built and not checked", "needs-rework": "to be reworked", open: "not begun",
+};
+export function stepsText({ leaves }: Pick<StatusView, "leaves">): string {
+  const parts = leafOrder.flatMap((status) => {
+    const ids = leaves.filter((leaf) => leaf.status === status).map((leaf) => leaf.id);
+    return ids.length > 0 ? [`${leafWords[status]}: ${ids.join(", ")}`] : [];
+  });
+  return parts.length > 0 ? parts.join("; ") : "none";
+}
+
+const effectOrder: readonly EffectState[] = ["confirmed", "failed", "intended", "unknown"];
+export function effectsText({ effects }: Pick<StatusView, "effects">): string {
+  const parts = effectOrder.flatMap((state) => {
+    const keys = effects.filter((effect) => effect.state === state).map((effect) => effect.key);
+    return keys.length > 0 ? [`${state}: ${keys.join(", ")}`] : [];
+  });
+  return parts.length > 0 ? parts.join("; ") : "none";
+}
+
+export function evidenceText(state: SessionState): string {
+  const { lastCheck, receipt } = state;
+  const gaps = Object.entries(state.gaps).map(([scope, outcome]) => `${scope} is ${outcome}`);
+  const gapText = gaps.length > 0 ? [`gaps: ${gaps.join(", ")}`] : [];
+  if (!lastCheck) return ["no verdict so far", ...gapText].join("; ");
+  const revision = lastCheck.revision === null ? "" : ` on ${shortened(lastCheck.revision)}`;
+  const steps = lastCheck.next_steps.map((step) => (typeof step === "string" ? step : step.goal.goal));
+  return [
+    `${lastCheck.verdict}${revision}`,
+    ...(steps.length > 0 ? [`next: ${shortened(steps[0] ?? "")}`] : []),
+    ...(receipt ? [`receipt at seq ${receipt.seq} for the check at seq ${receipt.finalCheckSeq}`] : []), ...gapText,
+  ].join("; ");
+}
+
+function shortened(text: string): string {
+  const line = text.trim().split("\n")[0] ?? "";
+  return line.length > 120 ? `${line.slice(0, 117).toWellFormed()}...` : line;
+}
+
+export function budgetText(budget: BudgetView): string {
+  const parts = [
+    lineText("iterations", budget.iterations, (n) => String(n)), lineText("cost", budget.costUsd, (n) => `$${amount(n)}`),
+    lineText("tokens", budget.tokens, (n) => String(n)), lineText("running time", budget.wallSeconds, (n) => `${amount(n)} s`),
+  ].filter((one) => one !== null);
+  return parts.join("; ");
+}
+/** A line without a limit is told only where something was spent. */
+function lineText(name: string, line: BudgetLine, write: (n: number) => string): string | null {
+  if (line.limit === null) return line.spent > 0 ? `${name}: ${write(line.spent)} spent, no limit` : null;
+  const reserved = line.reserved > 0 ? `, ${write(line.reserved)} reserved` : "";
+  return `${name}: ${write(line.remaining ?? 0)} of ${write(line.limit)} left${reserved}`;
+}
+/** Two places, and none where there is nothing behind the point. */
+export function amount(value: number): string {
+  return value.toFixed(2).replace(/\.?0+$/, "");
+}

@@ -1,0 +1,157 @@
+/**
+ * Why a session stands still, and the next command to type. One sentence for each place where the fold can stop.
+ * It never says that something happened which no record says.
+ */
+import { exhaustedFor } from "../budget/budget.ts";
+import type { Reason } from "../events/fields.ts";
+import { isoOf } from "./iso.ts";
+import { owedDispatch } from "./owed.ts";
+import { lookUp } from "./persistent-map.ts";
+import { windowOverAt } from "./rules/effects.ts";
+import { amount } from "./explain-text.ts";
+import { type End, type SessionState, holderOf } from "./state.ts";
+import { standingOf } from "./status.ts";
+
+/** What a look at the owner's process said, where anybody could look. */
+export type OwnerLooks = "live" | "gone" | "unknown";
+export interface Standstill {
+  readonly why: string;
+  readonly next: string;
+}
+
+export function standstill(state: SessionState, owner: OwnerLooks): Standstill {
+  const id = quoted(state.sessionId);
+  if (!state.submission) return { why: "No goal was submitted under this id.", next: `loopledger submit FILE --id ${id}` };
+  if (state.hold) {
+    return {
+      why: `It holds a record that this release does not know (${state.hold.detail}); a newer release goes on with it.`,
+      next: `loopledger events ${id} --after ${state.seq} --void`,
+    };
+  }
+  if (state.end) return ended(state, state.end, id);
+  const standing = standingOf(state);
+  return standing.disposition === "waiting" && standing.reason ? waits(state, standing.reason, id) : goesOn(state, owner, id);
+}
+
+/** A word that a POSIX shell reads as one. */
+export function quoted(word: string): string {
+  return /^[A-Za-z0-9._:@%+=,/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function ended(state: SessionState, end: End, id: string): Standstill {
+  switch (end.disposition) {
+    case "done":
+      if (end.reason === "no_mutation_owed") {
+        return { why: "It is done: the check was green before any work, so none was owed.", next: `loopledger export ${id} --format markdown` };
+      }
+      return { why: `It is done: the check passed, and the receipt stands at seq ${state.receipt?.seq ?? end.seq}.`, next: `loopledger verify ${id}` };
+    case "cancelled":
+      return { why: "It was cancelled, and a cancelled session stays so.", next: `loopledger export ${id} --format markdown` };
+    case "failed":
+      if (end.reason === "incomplete_tool_turn") return unknownOutcome(state, id);
+      return { why: "Records that were acknowledged are gone from the ledger; it must be restored from a copy.", next: "loopledger doctor" };
+    case "handed_off":
+      return handedOff(state, end, id);
+  }
+}
+
+/** A call whose outcome nobody knows: named one by one, with the time from which "did not happen" can be accepted. */
+function unknownOutcome(state: SessionState, id: string): Standstill {
+  const open = state.unsettled.flatMap((key) => lookUp(state.effects, key) ?? []);
+  const first = open[0];
+  const named = open.map((effect) => {
+    const over = isoOf(windowOverAt(effect, state.lastClaimAt));
+    const fenced = effect.fences && state.epoch > effect.epoch ? ", and its target refuses a late call" : "";
+    return `${effect.tool} under the key ${effect.key} (asked for at seq ${effect.seq}; a late call can arrive until ${over}${fenced})`;
+  });
+  return {
+    why: `${count(open.length, "call was", "calls were")} asked for and nobody knows the outcome: ${named.join("; ")}. No work is done before it is settled.`,
+    next: `loopledger reconcile ${id} ${quoted(first?.key ?? "KEY")} --happened --evidence 'what you saw'`,
+  };
+}
+
+const handOffs: Readonly<Partial<Record<Reason, string>>> = {
+  contradictory_verdict: "The check contradicted itself: PASS with next steps, or FAIL without.",
+  check_unavailable: "The check could not be run, again and again.",
+  no_progress: "The same failure came back until the breaker stopped it.",
+  deterministic_error: "The maker failed in the same way until the breaker stopped it, or said that trying again is useless.",
+  retries_exhausted: "A transient failure outlasted all retries.",
+  takeover_limit: "One owner after another died in this cycle without getting anything done.",
+  approval_rejected: "A person rejected the proposed action, and that is final.",
+  approval_expired: "A decision was asked for and nobody gave it in time.",
+};
+function handedOff(state: SessionState, end: End, id: string): Standstill {
+  const last = end.reason === "deterministic_error" || end.reason === "no_progress" ? state.failures.last : null;
+  const detail = end.error ?? last;
+  const why = `${handOffs[end.reason ?? "no_progress"] ?? "It was handed off."}${detail ? ` (${detail.slice(0, 200).toWellFormed()})` : ""}`;
+  if (end.reason === "approval_rejected") return { why, next: "loopledger submit FILE --id NEW-ID" };
+  return { why, next: `loopledger resume ${id}` };
+}
+
+function waits(state: SessionState, reason: Reason, id: string): Standstill {
+  switch (reason) {
+    case "approval": return waitsForDecision(state, id);
+    case "paused": return { why: "It is paused.", next: `loopledger resume ${id}` };
+    case "children": {
+      const open = Object.values(state.children).filter((child) => child.open).map((child) => child.id);
+      return { why: `It waits for ${count(open.length, "child", "children")}: ${open.join(", ")}.`, next: `loopledger explain ${quoted(open[0] ?? "")}` };
+    }
+    case "retry": return waitsForTimer(state, id);
+    case "budget_exhausted": return waitsForBudget(state, id);
+    case "handler_missing": return suspended(state, "The configuration has no such handler", `loopledger resume ${id}`);
+    case "evidence_missing": return suspended(state, "A payload that it needs is missing from the blob store", `loopledger resume ${id}`);
+    case "check_changed":
+      return suspended(state, "The check is another one than the one that was pinned; put the original back, or accept this one", `loopledger resume ${id} --accept-check`);
+    default: return { why: `It waits (${reason}).`, next: `loopledger status ${id}` };
+  }
+}
+
+function suspended(state: SessionState, what: string, next: string): Standstill {
+  const detail = state.suspension?.error;
+  return { why: `${what}${detail ? `: ${detail}` : ""}.`, next };
+}
+
+function waitsForDecision(state: SessionState, id: string): Standstill {
+  const checkpoint = state.pending.map((one) => lookUp(state.checkpoints, one)).find((one) => one?.request);
+  if (!checkpoint) return { why: "A decision is called for; its request has not been written.", next: `loopledger advance ${id}` };
+  const expires = checkpoint.expiresAt === null ? "it waits without an end" : `it expires at ${isoOf(checkpoint.expiresAt)}`;
+  return {
+    why: `A person must decide at ${checkpoint.id} (asked for at seq ${checkpoint.seq}, ${checkpoint.trigger}); ${expires}.`,
+    next: `loopledger approvals show ${id} ${quoted(checkpoint.id)}`,
+  };
+}
+
+function waitsForTimer(state: SessionState, id: string): Standstill {
+  const timer = state.timers.find((one) => one.kind !== "approval");
+  const due = timer ? isoOf(timer.dueAt) : "soon";
+  const error = state.open?.lastError;
+  const what = timer?.kind === "check" ? "The check could not be judged; it runs again" : "A transient failure is tried again";
+  return { why: `${what} at ${due}${error ? ` (${error.slice(0, 200).toWellFormed()})` : ""}.`, next: `loopledger wait ${id}` };
+}
+
+function waitsForBudget(state: SessionState, id: string): Standstill {
+  const used = exhaustedFor(state, owedDispatch(state)?.cycle ?? "build") ?? "iterations";
+  const raise = { iterations: "--iterations +5", costUsd: "--cost +1", tokens: "--tokens +50000", wallSeconds: "--wall-seconds +3600" }[used];
+  const name = { iterations: "iterations", costUsd: "cost", tokens: "tokens", wallSeconds: "running time" }[used];
+  const spent = { iterations: state.spending.iterations, costUsd: state.spending.costUsd, tokens: state.spending.tokens, wallSeconds: state.spending.runningMs / 1000 }[used];
+  return { why: `Its budget of ${name} is used up (${amount(spent)} spent); what is done so far is kept.`, next: `loopledger budget ${id} ${raise}` };
+}
+
+function goesOn(state: SessionState, owner: OwnerLooks, id: string): Standstill {
+  const holder = holderOf(state);
+  const unsettled = state.unsettled.length > 0 ? ` ${count(state.unsettled.length, "call has", "calls have")} no outcome so far.` : "";
+  const ending = state.cancel ? " A cancel takes effect as soon as no call is open." : state.pause ? " A pause takes effect after this cycle." : "";
+  if (state.open && holder && owner !== "gone") {
+    const what = `${state.open.cycle} of iteration ${state.open.iteration}`;
+    return { why: `It does not stand still: ${what} is under way.${unsettled}${ending}`, next: `loopledger logs ${id} --follow` };
+  }
+  if (state.open) {
+    const what = holder ? "The process that held it is gone" : "Nobody has claimed it";
+    return { why: `${what}: ${state.open.cycle} of iteration ${state.open.iteration} is open.${unsettled}${ending} A serving process takes it over by itself.`, next: `loopledger advance ${id}` };
+  }
+  return { why: `The next cycle is owed and nobody has dispatched it.${ending} A serving process does so by itself.`, next: `loopledger advance ${id}` };
+}
+
+function count(n: number, one: string, many: string): string {
+  return `${n} ${n === 1 ? one : many}`;
+}
