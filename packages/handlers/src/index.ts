@@ -2,7 +2,7 @@ export { exec, fn, http } from "./builders.ts";
 export { handlersConfig, HandlersConfigInvalid, parseHandlersConfig } from "./config/handlers-config.ts";
 export type { HandlersConfig, HandlersConfigInput } from "./config/handlers-config.ts";
 export type { HandlersDeps } from "./deps.ts";
-export { StepRefused, ToolFailed } from "./inline/functions.ts";
+export { StepRefused } from "./inline/functions.ts";
 export type { FnCheckTask, FnMakerTask, FnToolCall } from "./inline/functions.ts";
 export { makeHandlers } from "./registry.ts";
 export { workspaceRevision } from "./revision/workspace-revision.ts";

@@ -1,11 +1,13 @@
 /** The step protocol from the other side: what `loopledger step …` and any program under Node speaks. */
 import type { StepAnswer, StepApi } from "@loopledger/shared/core/effects/handling";
+import { exchange } from "./http/request.ts";
 
 export interface StepClientOptions {
   /** `LOOPLEDGER_STEP_URL` */
   readonly url: string;
   /** `LOOPLEDGER_STEP_TOKEN` */
   readonly token: string;
+  /** Instead of Node's own client, which waits for as long as a tool takes. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -15,18 +17,17 @@ export class StepServerUnreachable extends Error {
   readonly next = "run this inside a maker or check of a running session; LOOPLEDGER_STEP_URL and LOOPLEDGER_STEP_TOKEN are set there";
 }
 
-export function stepClient({ url, token, fetch = globalThis.fetch }: StepClientOptions): StepApi {
+type Send = (url: string, body: string | undefined) => Promise<{ readonly status: number; readonly text: string }>;
+
+export function stepClient({ url, token, fetch }: StepClientOptions): StepApi {
+  const send = fetch === undefined ? byNode(token) : byFetch(token, fetch);
   async function call<T>(path: string, body?: unknown): Promise<StepAnswer<T>> {
     let status: number;
     let value: unknown;
     try {
-      const response = await fetch(new URL(path, url), {
-        method: body === undefined ? "GET" : "POST", redirect: "error",
-        headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      status = response.status;
-      value = await response.json();
+      const answer = await send(new URL(path, url).href, body === undefined ? undefined : JSON.stringify(body));
+      status = answer.status;
+      value = JSON.parse(answer.text);
     } catch (error) {
       throw new StepServerUnreachable("the step server did not answer", { cause: error });
     }
@@ -44,6 +45,30 @@ export function stepClient({ url, token, fetch = globalThis.fetch }: StepClientO
     reserve: (amounts) => call("/reserve", amounts),
     budget: () => call("/budget"),
     context: (tokensMax) => call(`/context?tokens=${tokensMax}`),
+  };
+}
+
+function headersOf(token: string, body: string | undefined): Record<string, string> {
+  return { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+}
+
+function byNode(token: string): Send {
+  return async (url, body) => {
+    const end = await exchange({
+      method: body === undefined ? "GET" : "POST", url, body, headers: headersOf(token, body),
+      timeoutSeconds: Number.POSITIVE_INFINITY, signal: new AbortController().signal,
+    });
+    if (end.kind !== "answered") throw new Error(end.why);
+    return { status: end.status, text: end.body.toString("utf8") };
+  };
+}
+
+function byFetch(token: string, fetch: typeof globalThis.fetch): Send {
+  return async (url, body) => {
+    const response = await fetch(url, {
+      method: body === undefined ? "GET" : "POST", redirect: "error", headers: headersOf(token, body), ...(body === undefined ? {} : { body }),
+    });
+    return { status: response.status, text: await response.text() };
   };
 }
 

@@ -16,7 +16,7 @@ export interface CycleInput {
   /** Aborted when ownership is lost or the run is told to stop. */
   readonly signal: AbortSignal;
   /** A durable step: on a re-run the recorded result comes back and `run` is not called. Same name, other input: `key_conflict`. */
-  step<T extends Json | void>(name: string, run: () => T | Promise<T>, options?: { readonly input?: Json }): Promise<T>;
+  step<T>(name: string, run: () => T | Promise<T>, options?: { readonly input?: Json }): Promise<T>;
   observe(observation: Observation): Promise<void>;
   retrieval(query: string, items: readonly { readonly id: string; readonly digest: string }[]): Promise<void>;
   usage(usage: Usage): Promise<void>;
@@ -32,8 +32,8 @@ export interface FnMakerTask extends CycleInput {
   readonly previousVerdict: Json;
   readonly settled: Json;
   readonly previousFailure: Json;
-  /** A registered tool's confirmed result; throws `ToolFailed` where the target says that it did not happen. */
-  tool(name: string, args: Json, options?: { readonly key?: string }): Promise<Json>;
+  /** Calls a registered tool under this claim. `failed`: the target says that it did not happen. Throws `StepRefused` where the claim refuses the call. */
+  tool(name: string, args: Json, options?: { readonly key?: string }): Promise<{ readonly outcome: "confirmed" | "failed"; readonly result: Json }>;
 }
 export interface FnCheckTask extends CycleInput {
   readonly built: { readonly summary?: string; readonly revision?: string | null; readonly [key: string]: Json | undefined } | null;
@@ -51,16 +51,6 @@ export type MakerFunction = (task: Free) => unknown;
 export type CheckFunction = (task: Free) => unknown;
 export type ToolFunction = (args: Free, call: Free) => unknown;
 export type LookFunction = (key: string, call: Free) => unknown;
-
-/** The tool answered that it did not take effect. `result` is what the target said. */
-export class ToolFailed extends Error {
-  readonly code = "tool_failed";
-  readonly result: Json;
-  constructor(name: string, result: Json) {
-    super(`${name} failed: it says that nothing happened`);
-    this.result = result;
-  }
-}
 
 type Refusal = Extract<StepAnswer<never>, { ok: false }>;
 /**

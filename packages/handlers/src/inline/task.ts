@@ -1,8 +1,8 @@
 /** Makes the object that a function handler is called with, out of the cycle's input and its gated step API. */
 import type { CheckTask, MakerTask, StepAnswer } from "@loopledger/shared/core/effects/handling";
-import type { Json, JsonObject } from "@loopledger/shared/core/json";
+import type { Json } from "@loopledger/shared/core/json";
 import type { StepGate } from "../steps/gate.ts";
-import { type CycleInput, type FnCheckTask, type FnMakerTask, StepRefused, ToolFailed } from "./functions.ts";
+import { type CycleInput, type FnCheckTask, type FnMakerTask, StepRefused } from "./functions.ts";
 
 export interface Surroundings {
   readonly gate: StepGate;
@@ -17,9 +17,7 @@ export function makerTask(task: MakerTask, { gate, signal }: Surroundings): FnMa
     previousVerdict: input["previousVerdict"] ?? null, settled: input["settled"] ?? [], previousFailure: input["previousFailure"] ?? null,
     tool: async (name, args, options) => {
       signal.throwIfAborted();
-      const { outcome, result } = valueOf(await gate.api.tool(name, args, options?.key));
-      if (outcome === "failed") throw new ToolFailed(name, result);
-      return result;
+      return answered(await gate.api.tool(name, args, options?.key));
     },
   };
 }
@@ -35,28 +33,28 @@ function cycleInput(task: MakerTask | CheckTask, { gate, signal }: Surroundings)
     sessionId: task.sessionId, iteration: task.iteration, leaf: task.leaf, attempt: task.attempt,
     goal: input["goal"] ?? null, inputs: input["inputs"] ?? {}, input, signal,
     step: (name, run, options) => durableStep(gate, { name, run, input: options?.input ?? null, signal }),
-    observe: async (observation) => void valueOf(await api.observe(observation)),
-    retrieval: async (query, items) => void valueOf(await api.retrieval(query, items)),
-    usage: async (usage) => void valueOf(await api.usage(usage)),
-    model: async (call) => void valueOf(await api.model(call)),
-    reserve: async (amounts) => valueOf(await api.reserve(amounts)),
-    budget: async () => valueOf(await api.budget()),
-    context: async (tokensMax) => valueOf(await api.context(tokensMax)),
+    observe: async (observation) => void answered(await api.observe(observation)),
+    retrieval: async (query, items) => void answered(await api.retrieval(query, items)),
+    usage: async (usage) => void answered(await api.usage(usage)),
+    model: async (call) => void answered(await api.model(call)),
+    reserve: async (amounts) => answered(await api.reserve(amounts)),
+    budget: async () => answered(await api.budget()),
+    context: async (tokensMax) => answered(await api.context(tokensMax)),
   };
 }
 
 /** Asks first whether a result is recorded; runs only where none is, and hands back what was recorded. */
-async function durableStep<T extends Json | void>(
+async function durableStep<T>(
   gate: StepGate, step: { name: string; run: () => T | Promise<T>; input: Json; signal: AbortSignal },
 ): Promise<T> {
   step.signal.throwIfAborted();
-  const asked = valueOf(await gate.api.step(step.name, step.input));
+  const asked = answered(await gate.api.step(step.name, step.input));
   if (asked.recorded) return asked.result as T;
   const made = await step.run();
-  return valueOf(await gate.api.step(step.name, step.input, (made ?? null) as Json)).result as T;
+  return answered(await gate.api.step(step.name, step.input, (made ?? null) as Json)).result as T;
 }
 
-export function valueOf<T>(answer: StepAnswer<T>): T {
+export function answered<T>(answer: StepAnswer<T>): T {
   if (!answer.ok) throw new StepRefused(answer);
   return answer.value;
 }
@@ -66,4 +64,3 @@ export function asJson(value: unknown): Json | undefined {
   const text = JSON.stringify(value);
   return text === undefined ? undefined : (JSON.parse(text) as Json);
 }
-export type { JsonObject };

@@ -7,6 +7,7 @@ import type { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { liveRuns } from "./live.ts";
+// biome-ignore lint/correctness/useImportExtensions: plain JavaScript with a declaration beside it.
 import { endRecorded } from "./records.mjs";
 
 export interface Launch {

@@ -1,4 +1,5 @@
 import { liveRuns } from "./live.ts";
+// biome-ignore lint/correctness/useImportExtensions: plain JavaScript with a declaration beside it.
 import { endRecorded } from "./records.mjs";
 
 /**
