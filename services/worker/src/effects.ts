@@ -1,0 +1,154 @@
+/**
+ * Effects of the owner: intent, read-back, call, outcome; and the settling of what nobody saw the end of.
+ *
+ * E1. The order is always: approval, if owed → intent appended → read back accepted → effect → outcome.
+ * E2. A call starts only before a deadline on this process's own monotonic clock, counted from before the append that allows it.
+ * E3. A lost answer: `none` and `idempotent` are called again under the same key; `lookup` is looked at under the next epoch;
+ *     `unsafe` is never called again: the owner's next claim makes it unknown, and a person settles it.
+ * E4. `did_not_happen` is recorded only after a look that fenced the target at this epoch, or after the call window is over.
+ */
+import type { ToolAnswer } from "@loopledger/shared/core/effects/handling";
+import type { Actor } from "@loopledger/shared/core/events/envelope";
+import type { DataOf } from "@loopledger/shared/core/events/index";
+import type { Json } from "@loopledger/shared/core/json";
+import { lookUp } from "@loopledger/shared/core/session/persistent-map";
+import { windowOverAt } from "@loopledger/shared/core/session/rules/effects";
+import type { Effect } from "@loopledger/shared/core/session/state";
+import type { Tool } from "@loopledger/shared/ports";
+import { type Engine, StaleOwner, type Tenure, fit, nextChange } from "@loopledger/shared/runtime";
+
+export type Settled = { readonly kind: "confirmed" | "failed"; readonly result: Json } | { readonly kind: "unknown" };
+type Intent = DataOf<"tool_requested">;
+
+/** How often a lost call is repeated or a silent target is looked at before a person has to settle it. */
+const triesMax = 5;
+const never = new AbortController().signal;
+
+export class Effects {
+  readonly #engine: Engine;
+  readonly #tenure: Tenure;
+
+  constructor(engine: Engine, tenure: Tenure) {
+    this.#engine = engine;
+    this.#tenure = tenure;
+  }
+
+  /** Makes an effect that the ledger does not know yet, or knows as failed. */
+  async make(tool: Tool, intent: Intent, actor: Actor): Promise<Settled> {
+    const from = this.#engine.clock.monotonic();
+    await this.#tenure.append([{ type: "tool_requested", data: intent, actor }]);
+    await this.#engine.failpoints.pass("worker.after_intent_readback");
+    const answer = await this.#call(tool, { key: intent.key, args: intent.args, from });
+    await this.#engine.failpoints.pass("worker.after_effect");
+    return this.#conclude(tool, intent.key, { answer, actor });
+  }
+
+  /** Settles an effect of an earlier epoch of this session. */
+  async settle(effect: Effect, actor: Actor): Promise<Settled> {
+    const tool = this.#engine.handlers.tool(effect.tool);
+    if (!tool) return this.#giveUp(`tool ${effect.tool} is not registered here`);
+    if (effect.contract === "idempotent") {
+      const answer = await this.#call(tool, { key: effect.key, args: effect.args, from: this.#tenure.since });
+      return this.#conclude(tool, effect.key, { answer, actor });
+    }
+    return this.#look(tool, effect);
+  }
+
+  async #call(tool: Tool, call: { readonly key: string; readonly args: Json; readonly from: number }): Promise<ToolAnswer> {
+    const late = this.#engine.clock.monotonic() - call.from >= deadlineMs(tool);
+    if (late || !this.#tenure.holds()) return { kind: "lost", why: "the call window was over before the call could start" };
+    try {
+      return await tool.call({ sessionId: this.#tenure.sessionId, epoch: this.#tenure.epoch, key: call.key, args: call.args }, never);
+    } catch (error) {
+      return { kind: "lost", why: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async #conclude(tool: Tool, key: string, { answer, actor }: { readonly answer: ToolAnswer; readonly actor: Actor }): Promise<Settled> {
+    switch (answer.kind) {
+      case "confirmed": return this.#record(key, { kind: "confirmed", result: answer.result }, actor);
+      case "failed": return this.#record(key, { kind: "failed", result: answer.result }, actor);
+      case "refused": throw new StaleOwner(this.#tenure.sessionId, "stale_epoch");
+      case "lost": return this.#lost(tool, key, { why: answer.why, actor });
+    }
+  }
+  async #record(key: string, settled: Exclude<Settled, { kind: "unknown" }>, actor: Actor): Promise<Settled> {
+    const result = await fit(this.#engine, this.#tenure.sessionId, settled.result);
+    await this.#tenure.append([{ type: "tool_result", data: { key, outcome: settled.kind, result }, actor }]);
+    return settled;
+  }
+
+  async #lost(tool: Tool, key: string, at: { readonly why: string; readonly actor: Actor }): Promise<Settled> {
+    this.#engine.log.warn({ session: this.#tenure.sessionId, epoch: this.#tenure.epoch, tool: tool.name, why: at.why }, "answer lost");
+    if (tool.contract === "none") return this.#record(key, { kind: "failed", result: { error: at.why } }, at.actor);
+    if (tool.contract === "idempotent") return this.#again(tool, key, at.actor);
+    await this.#tenure.reclaim();
+    const effect = lookUp(this.#tenure.state.effects, key);
+    return tool.contract === "unsafe" || !effect ? { kind: "unknown" } : this.#look(tool, effect);
+  }
+
+  /** The same call under the same key; each further try under a claim of its own, so that its deadline counts from there. */
+  async #again(tool: Tool, key: string, actor: Actor): Promise<Settled> {
+    const effect = lookUp(this.#tenure.state.effects, key);
+    for (let attempt = 1; effect && attempt < triesMax; attempt++) {
+      await this.#pause(250 * 2 ** attempt);
+      await this.#tenure.reclaim();
+      const answer = await this.#call(tool, { key, args: effect.args, from: this.#tenure.since });
+      if (answer.kind !== "lost") return this.#conclude(tool, key, { answer, actor });
+    }
+    return this.#giveUp(`no answer for ${key} in ${triesMax} tries`);
+  }
+
+  async #look(tool: Tool, effect: Effect): Promise<Settled> {
+    for (let attempt = 1; attempt <= triesMax; ) {
+      const asked = { sessionId: this.#tenure.sessionId, epoch: this.#tenure.epoch, key: effect.key, args: effect.args };
+      const answer = await tool.look(asked, never).catch((error: unknown) => ({ status: "unknown" as const, evidence: String(error) }));
+      if (answer.status === "happened") return this.#reconcile(effect, { outcome: "happened", evidence: answer.evidence, result: answer.result });
+      if (answer.status === "did_not_happen") {
+        if (effect.fences || this.#windowOver(effect)) return this.#reconcile(effect, { outcome: "did_not_happen", evidence: answer.evidence, result: null });
+        await this.#untilWindowOver(effect);
+        continue;
+      }
+      if (answer.status === "unknown") attempt++;
+      await this.#pause(250 * 2 ** attempt);
+    }
+    return this.#giveUp(`looking at ${effect.key} gave no answer in ${triesMax} tries`);
+  }
+  async #reconcile(effect: Effect, look: { readonly outcome: "happened" | "did_not_happen"; readonly evidence: Json; readonly result: Json }): Promise<Settled> {
+    const result = await fit(this.#engine, this.#tenure.sessionId, look.result);
+    const data = {
+      intent: effect.intent, key: effect.key, epoch: this.#tenure.epoch, outcome: look.outcome, evidence: look.evidence, by: `worker:${this.#engine.ownerId}`, result,
+    };
+    await this.#tenure.append([{ type: "reconciled", data, actor: { kind: "worker", id: this.#engine.ownerId } }]);
+    return { kind: look.outcome === "happened" ? "confirmed" : "failed", result: look.result };
+  }
+
+  /** Looking stayed without an answer: the session fails closed until a person settles it. Under an epoch higher than the intent's. */
+  async #giveUp(why: string): Promise<Settled> {
+    const { state } = this.#tenure;
+    const own = state.unsettled.every((key) => lookUp(state.effects, key)?.epoch === this.#tenure.epoch);
+    if (own) await this.#tenure.reclaim();
+    if (this.#tenure.state.end) return { kind: "unknown" };
+    const data = { disposition: "failed", reason: "incomplete_tool_turn", error: why } as const;
+    await this.#tenure.append([{ type: "status", data, actor: { kind: "worker", id: this.#engine.ownerId } }], { follow: true });
+    return { kind: "unknown" };
+  }
+
+  #windowOver(effect: Effect): boolean {
+    return this.#engine.clock.now() > windowOverAt(effect, this.#tenure.state.lastClaimAt);
+  }
+  async #untilWindowOver(effect: Effect): Promise<void> {
+    while (!this.#windowOver(effect)) {
+      await this.#pause(windowOverAt(effect, this.#tenure.state.lastClaimAt) - this.#engine.clock.now() + 5);
+    }
+  }
+  async #pause(ms: number): Promise<void> {
+    await nextChange(this.#engine, this.#tenure.sessionId, { maxMs: ms, signal: never });
+    if (!this.#tenure.holds()) throw new StaleOwner(this.#tenure.sessionId, "dropped");
+  }
+}
+
+/** From before the append that allows a call to its latest start, in ms; what is left of the window is the call's own time and a tenth as margin. */
+export function deadlineMs(tool: Pick<Tool, "callWindowSeconds" | "timeoutSeconds">): number {
+  return (tool.callWindowSeconds * 0.9 - Math.min(tool.timeoutSeconds, tool.callWindowSeconds / 2)) * 1000;
+}

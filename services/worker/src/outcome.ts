@@ -1,0 +1,46 @@
+/** From how a maker ended to the records that say so. Pure. */
+import { addUsage } from "@loopledger/shared/core/budget/usage";
+import type { CycleEnd } from "@loopledger/shared/core/effects/handling";
+import type { Actor } from "@loopledger/shared/core/events/envelope";
+import type { Usage } from "@loopledger/shared/core/events/fields";
+import { cutText } from "@loopledger/shared/core/json";
+import type { OpenDispatch } from "@loopledger/shared/core/session/state";
+import type { Draft } from "@loopledger/shared/runtime";
+
+export interface Ending {
+  readonly open: OpenDispatch;
+  readonly actor: Actor;
+  readonly usage: Usage;
+  readonly retryAttempts: number;
+  /** In [0, 1): the jitter of a retry's delay. */
+  readonly random: number;
+}
+
+/** Longest delay before a retry that the policy itself makes, in seconds. */
+const delayMax = 60;
+
+export function builtDraft(end: CycleEnd & { kind: "built" }, at: Ending): Draft {
+  const { summary, revision, artifacts, citations, mutations } = end.result;
+  const data = {
+    summary: cutText(summary, 65_536), revision, usage: addUsage(at.usage, end.result.usage),
+    ...(artifacts && { artifacts: [...artifacts] }), ...(citations && { citations: [...citations] }),
+    ...(mutations && { mutations: { ...mutations } }), ...(end.log && { log: end.log }),
+  };
+  return { type: "built", data, actor: at.actor };
+}
+
+/** Transient failures are put off with the dispatch open, until the attempts are used up; everything else closes the cycle. */
+export function failedDraft(end: CycleEnd & { kind: "failed" }, at: Ending): Draft {
+  const attempt = at.open.retries + 1;
+  if (end.failure === "transient" && attempt <= at.retryAttempts) {
+    const delay_seconds = end.retryAfterSeconds ?? Math.min(delayMax, 2 ** (attempt - 1)) * (0.5 + at.random / 2);
+    const data = { type: "maker", operation: at.open.leaf, attempt, delay_seconds, error: cutText(end.message, 8192), errorClass: "transient" } as const;
+    return { type: "retry", data, actor: at.actor };
+  }
+  const usedUp = end.failure === "transient";
+  const data = {
+    dispatch: at.open.eventId, class: end.failure, code: usedUp ? "retries_exhausted" : end.code, fingerprint: cutText(end.fingerprint, 256),
+    terminal: usedUp, message: cutText(end.message, 8192), usage: addUsage(at.usage, end.usage ?? {}), ...(end.log && { log: end.log }),
+  };
+  return { type: "cycle_failed", data, actor: at.actor };
+}

@@ -1,0 +1,122 @@
+/**
+ * One run's tool calls: matched with what was settled before, asked about where a person must decide, else made.
+ *
+ * S1. A call that equals a settled one of this leaf returns the recorded result, in order of occurrence.
+ * S2. On a re-run a mutating call that differs from what was settled for that tool is asked about, not made.
+ * S3. A tool that needs approval is asked about first; what runs is what was shown.
+ */
+import type { StepAnswer } from "@loopledger/shared/core/effects/handling";
+import type { Actor } from "@loopledger/shared/core/events/envelope";
+import { type Json, canonicalJson, digestOf } from "@loopledger/shared/core/json";
+import { triggersOf } from "@loopledger/shared/core/session/checkpoints";
+import { lookUp } from "@loopledger/shared/core/session/persistent-map";
+import type { DataOf } from "@loopledger/shared/core/events/index";
+import type { Tool } from "@loopledger/shared/ports";
+import { type Engine, StaleOwner, type Tenure, type ToolDesk, whole } from "@loopledger/shared/runtime";
+import { Effects, type Settled } from "./effects.ts";
+import { settledOf } from "./input.ts";
+
+type Answer = StepAnswer<{ outcome: "confirmed" | "failed"; result: Json }>;
+type Intent = DataOf<"tool_requested">;
+const no = (status: 404 | 409 | 423 | 424, code: Extract<Answer, { ok: false }>["code"], detail: string): Answer => ({ ok: false, status, code, detail });
+
+export class ToolCalls implements ToolDesk {
+  readonly #engine: Engine;
+  readonly #tenure: Tenure;
+  readonly #actor: Actor;
+  readonly #effects: Effects;
+  /** Keys of settled calls that this run has been given back already. */
+  readonly #given = new Set<string>();
+  readonly #ordinals = new Map<string, number>();
+  readonly #underWay = new Map<string, Promise<Answer>>();
+  #suspended = false;
+
+  constructor(engine: Engine, tenure: Tenure, actor: Actor) {
+    this.#engine = engine;
+    this.#tenure = tenure;
+    this.#actor = actor;
+    this.#effects = new Effects(engine, tenure);
+  }
+  get suspended(): boolean {
+    return this.#suspended;
+  }
+
+  async call(name: string, args: Json, callerKey?: string): Promise<Answer> {
+    const tool = this.#engine.handlers.tool(name);
+    if (!tool) return no(404, "unknown_tool", `no tool ${name}; known: ${this.#engine.handlers.toolNames().join(", ") || "none"}`);
+    const argsDigest = digestOf(args, this.#engine.ids.sha256);
+    const open = settledOf(this.#tenure.state, this.#leaf()).filter((one) => one.tool === name && !this.#given.has(one.key));
+    const same = open.find((one) => one.argsDigest === argsDigest);
+    if (same) {
+      this.#given.add(same.key);
+      return this.#recorded(same.result);
+    }
+    const ownKey = callerKey ?? tool.key?.(args);
+    const reworded = open.length > 0 && (tool.mutates || tool.contract === "unsafe") && (ownKey === undefined || open.some((one) => one.key === ownKey));
+    if (reworded) return this.#ask("repeat_after_takeover", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
+    if (this.#needsApproval(tool)) return this.#ask("before", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
+    return this.#make(tool, this.intentOf(tool, { args, callerKey }));
+  }
+
+  /** The intent of a call, with the key that survives owners, attempts and restarts. */
+  intentOf(tool: Tool, call: { readonly args: Json; readonly callerKey?: string | undefined; readonly approval?: string }): Intent {
+    const { open, sessionId } = this.#tenure.state;
+    if (!open) throw new StaleOwner(sessionId, "dropped");
+    const { sha256 } = this.#engine.ids;
+    const spelled = `${tool.name}\n${canonicalJson(call.args)}`;
+    const ordinal = this.#ordinals.get(spelled) ?? 0;
+    this.#ordinals.set(spelled, ordinal + 1);
+    const derived = tool.key?.(call.args);
+    const parts = [sessionId, open.leaf, open.iteration, tool.name, call.args, ordinal];
+    return {
+      tool: tool.name, args: call.args, argsDigest: digestOf(call.args, sha256), contract: tool.contract, fences: tool.fences,
+      callWindowSeconds: tool.callWindowSeconds, mutates: tool.mutates,
+      key: call.callerKey ?? derived ?? `${tool.name}:${sha256(canonicalJson(parts)).slice(0, 32)}`,
+      keySource: call.callerKey !== undefined ? "caller" : derived !== undefined ? "tool" : "default",
+      dispatch: open.eventId, leaf: open.leaf, iteration: open.iteration, ordinal,
+      ...(call.approval !== undefined && { approval: call.approval }),
+    };
+  }
+
+  /** Makes the effect of an intent; a second call under the same key while the first is under way gets the same answer. */
+  async #make(tool: Tool, intent: Intent): Promise<Answer> {
+    const known = lookUp(this.#tenure.state.effects, intent.key);
+    if (known && (known.tool !== intent.tool || known.argsDigest !== intent.argsDigest)) {
+      return no(409, "key_conflict", `key ${intent.key} stands for another call: same key, other arguments`);
+    }
+    if (known?.settled === "confirmed" && known.contract !== "none") return this.#recorded(known.result);
+    const before = this.#underWay.get(intent.key);
+    if (before) return before;
+    const made = this.#effects.make(tool, intent, this.#actor).then((settled) => this.#answer(settled, intent.key));
+    this.#underWay.set(intent.key, made);
+    return made.finally(() => this.#underWay.delete(intent.key));
+  }
+  #answer(settled: Settled, key: string): Answer {
+    if (settled.kind === "unknown") {
+      this.#suspended = true;
+      return no(424, "incomplete_tool_turn", `outcome of ${key} is unknown; a person has to settle it`);
+    }
+    if (settled.kind === "confirmed") this.#given.add(key);
+    return { ok: true, value: { outcome: settled.kind, result: settled.result } };
+  }
+  async #recorded(result: Json): Promise<Answer> {
+    const content = await whole(this.#engine, this.#tenure.sessionId, result);
+    if (!content) throw new Error("evidence_missing: a recorded result is not in the blob store");
+    return { ok: true, value: { outcome: "confirmed", result: content.value } };
+  }
+
+  #needsApproval(tool: Tool): boolean {
+    return tool.approval === "before" || triggersOf(this.#tenure.state, "before").some((one) => one.value === tool.name);
+  }
+  async #ask(trigger: "before" | "repeat_after_takeover", action: { readonly [key: string]: Json }): Promise<Answer> {
+    const checkpoint = `cp-${this.#engine.ids.uuid()}`;
+    const expires = trigger === "before" ? (triggersOf(this.#tenure.state, "before").find((one) => one.value === action["tool"])?.expires ?? null) : null;
+    const data = { checkpoint, trigger, action, digest: digestOf(action, this.#engine.ids.sha256), expires };
+    this.#suspended = true;
+    await this.#tenure.append([{ type: "approval_requested", data, actor: this.#actor }]);
+    return no(423, "approval_pending", `a person must decide on ${checkpoint}; leave, the step runs again after the decision`);
+  }
+  #leaf(): string {
+    return this.#tenure.state.open?.leaf ?? "";
+  }
+}

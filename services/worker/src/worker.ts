@@ -1,0 +1,120 @@
+/**
+ * The worker: runs build cycles for the owner. Its maker reaches tools, steps and budget through the claim only.
+ *
+ * W1. What the maker's end means is decided in `outcome.ts`; this file runs it and appends what follows.
+ * W2. An `external` maker is an effect: its intent is read back before it starts, and an end that nobody saw fails closed.
+ */
+import type { CycleEnd, MakerTask } from "@loopledger/shared/core/effects/handling";
+import type { Actor } from "@loopledger/shared/core/events/envelope";
+import { budgetOf } from "@loopledger/shared/core/budget/budget";
+import { digestOf } from "@loopledger/shared/core/json";
+import { lookUp } from "@loopledger/shared/core/session/persistent-map";
+import { makerOf } from "@loopledger/shared/core/session/plan";
+import type { Checkpoint, OpenDispatch } from "@loopledger/shared/core/session/state";
+import type { Maker } from "@loopledger/shared/ports";
+import { type CycleRunner, type Draft, type Engine, StaleOwner, Steps, type Tenure, watchTenure } from "@loopledger/shared/runtime";
+import { Effects } from "./effects.ts";
+import { makerInput, makerKey } from "./input.ts";
+import { builtDraft, failedDraft } from "./outcome.ts";
+import { ToolCalls } from "./tool-calls.ts";
+
+export interface WorkerOptions {
+  /** Gets what a running maker prints. */
+  readonly live?: (sessionId: string, source: "maker" | "check", chunk: Uint8Array) => void;
+}
+interface Run {
+  readonly tenure: Tenure;
+  readonly open: OpenDispatch;
+  readonly maker: Maker;
+  readonly actor: Actor;
+  readonly steps: Steps;
+}
+
+export function buildRunner(engine: Engine, options: WorkerOptions = {}): CycleRunner {
+  return {
+    cycle: "build", role: "worker",
+    async run(tenure, stopping) {
+      const { open } = tenure.state;
+      if (!open) throw new StaleOwner(tenure.sessionId, "dropped");
+      const name = makerOf(tenure.state, open.leaf);
+      const maker = name === null ? null : engine.handlers.maker(name);
+      if (!maker) return missing(engine, tenure, `no maker ${name ?? "for this kind of leaf"} is registered`);
+      const actor: Actor = { kind: "maker", id: maker.principal };
+      const run: Run = { tenure, open, maker, actor, steps: new Steps(engine, tenure, { actor, tools: new ToolCalls(engine, tenure, actor) }) };
+      if (maker.effects === "external") await tenure.append([externalIntent(engine, run)]);
+      await finish(engine, run, await runMaker(engine, run, { stopping, options }));
+    },
+    async settle(tenure, keys) {
+      const effects = new Effects(engine, tenure);
+      for (const key of keys) {
+        const effect = lookUp(tenure.state.effects, key);
+        if (effect && effect.settled === null && !tenure.state.end) await effects.settle(effect, { kind: "worker", id: engine.ownerId });
+      }
+    },
+    perform: (tenure, checkpoint) => performAction(engine, tenure, checkpoint),
+  };
+}
+
+async function runMaker(engine: Engine, run: Run, at: { readonly stopping: AbortSignal; readonly options: WorkerOptions }): Promise<CycleEnd> {
+  const { tenure, open, maker, steps } = run;
+  const watch = watchTenure(engine, tenure, at.stopping);
+  const { live } = at.options;
+  try {
+    const wall = budgetOf(tenure.state).wallSeconds.remaining;
+    const task: MakerTask = {
+      sessionId: tenure.sessionId, dispatch: open.eventId, iteration: open.iteration, leaf: open.leaf, task: open.task, epoch: tenure.epoch,
+      attempt: open.attempts, idempotencyKey: makerKey(tenure.state, open), input: makerInput(tenure.state, open), steps, wallSecondsLeft: wall,
+    };
+    const end = await maker.run(task, { signal: watch.signal, ...(live && { live: (chunk) => live(tenure.sessionId, "maker", chunk) }) });
+    await steps.idle();
+    if (watch.reason() === "stale") throw new StaleOwner(tenure.sessionId, "stale_epoch");
+    return watch.reason() !== null ? { kind: "stopped" } : steps.suspended ? { kind: "suspended" } : end;
+  } finally {
+    watch.close();
+  }
+}
+
+async function finish(engine: Engine, run: Run, end: CycleEnd): Promise<void> {
+  const { tenure, open, maker, actor, steps } = run;
+  const external = maker.effects === "external";
+  if (end.kind === "stopped" || end.kind === "suspended") return external ? leaveUnknown(tenure) : undefined;
+  const at = { open, actor, usage: steps.used, retryAttempts: tenure.state.submission?.bounds.retryAttempts ?? 1, random: engine.ids.random() };
+  if (end.kind === "failed" && external && end.failure !== "transient") return leaveUnknown(tenure);
+  const outcome = end.kind === "built" ? builtDraft(end, at) : failedDraft(end, at);
+  const settled: Draft[] = external
+    ? [{ type: "tool_result", data: { key: makerKey(tenure.state, open), outcome: end.kind === "built" ? "confirmed" : "failed", result: null }, actor }]
+    : [];
+  await tenure.append([...settled, outcome], { follow: true });
+}
+
+/** Whether an external maker did its work is not known: the owner's next claim says so, and the session fails closed. */
+async function leaveUnknown(tenure: Tenure): Promise<void> {
+  if (tenure.holds() && tenure.state.unsettled.length > 0 && !tenure.state.end) await tenure.reclaim();
+}
+
+function externalIntent(engine: Engine, run: Run): Draft {
+  const { open, maker, tenure, actor } = run;
+  const args = { task: open.task, leaf: open.leaf, iteration: open.iteration };
+  const window = maker.timeoutSeconds * 1.1;
+  const data = {
+    tool: `maker:${maker.name}`, args, argsDigest: digestOf(args, engine.ids.sha256), contract: "unsafe", fences: false, callWindowSeconds: window,
+    mutates: true, key: makerKey(tenure.state, open), keySource: "default", dispatch: open.eventId, leaf: open.leaf, iteration: open.iteration, ordinal: 0,
+  } as const;
+  return { type: "tool_requested", data, actor };
+}
+
+async function missing(engine: Engine, tenure: Tenure, error: string): Promise<void> {
+  const data = { disposition: "waiting", reason: "handler_missing", error } as const;
+  await tenure.append([{ type: "status", data, actor: { kind: "worker", id: engine.ownerId } }]);
+  tenure.drop();
+}
+
+/** Does exactly what was approved: the proposed action, or the one that a person put in its place. */
+async function performAction(engine: Engine, tenure: Tenure, checkpoint: Checkpoint): Promise<void> {
+  const action = checkpoint.approvedAction as { readonly tool: string; readonly args?: never; readonly key?: string };
+  const tool = engine.handlers.tool(action.tool);
+  if (!tool) return missing(engine, tenure, `tool ${action.tool}, which was approved, is not registered`);
+  const actor: Actor = { kind: "worker", id: engine.ownerId };
+  const intent = new ToolCalls(engine, tenure, actor).intentOf(tool, { args: action.args ?? null, callerKey: action.key, approval: checkpoint.id });
+  await new Effects(engine, tenure).make(tool, intent, actor);
+}
