@@ -1,0 +1,48 @@
+/** What every command gets: where it works, how it speaks, and how it opens the ledger. */
+import { resolve } from "node:path";
+import type { EngineOptions, OpenEngine } from "./composition/open-engine.ts";
+import type { Environment } from "./environment.ts";
+import { type Printer, makePrinter } from "./printing.ts";
+
+/** The options that every command understands. */
+export interface GlobalOptions {
+  readonly data?: string;
+  readonly json?: boolean;
+  readonly url?: string;
+  readonly token?: string;
+  readonly config?: string;
+}
+
+export interface CommandContext {
+  readonly print: Printer;
+  /** `--json`: stdout is for programs. */
+  readonly json: boolean;
+  readonly environment: Environment;
+  readonly cwd: string;
+  /** Absolute. */
+  readonly dataFolder: string;
+  /** `--config`, absolute; null = the working folder's. */
+  readonly configPath: string | null;
+  /** A gateway to work on instead of the data folder. */
+  readonly remote: { readonly url: string; readonly token: string | null } | null;
+  /** The ledger and what stands on it, with folds that follow the tail; closed by whoever opened it. */
+  openEngine(options?: EngineOptions): Promise<OpenEngine>;
+  /** The same context on another data folder. */
+  withDataFolder(folder: string): CommandContext;
+}
+
+export function makeContext(environment: Environment, options: GlobalOptions): CommandContext {
+  const cwd = process.cwd();
+  const url = options.url ?? environment.url;
+  const context: CommandContext = {
+    print: makePrinter({ stdout: process.stdout, stderr: process.stderr, colours: environment.colours, redraws: !environment.ci && options.json !== true }),
+    json: options.json ?? false,
+    environment, cwd,
+    dataFolder: resolve(cwd, options.data ?? environment.dataFolder ?? ".loopledger"),
+    configPath: options.config === undefined ? null : resolve(cwd, options.config),
+    remote: url === null ? null : { url, token: options.token ?? environment.token },
+    openEngine: async (engineOptions = {}) => (await import("./composition/open-engine.ts")).openEngine(context, engineOptions),
+    withDataFolder: (folder) => makeContext(environment, { ...options, data: folder }),
+  };
+  return context;
+}

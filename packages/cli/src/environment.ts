@@ -1,0 +1,47 @@
+/** The environment of the command line, read at this one edge. */
+import { resolve } from "node:path";
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+export interface Environment {
+  /** `LOOPLEDGER_DATA`: the data folder; null = `.loopledger` of the working folder. */
+  readonly dataFolder: string | null;
+  /** `LOOPLEDGER_URL`: a gateway to work on instead of the data folder. */
+  readonly url: string | null;
+  /** `LOOPLEDGER_TOKEN`: the bearer token for that gateway. */
+  readonly token: string | null;
+  /** `LOOPLEDGER_KAFKA_BROKERS`: the ledger is a topic there. */
+  readonly kafkaBrokers: string | null;
+  /** `LOOPLEDGER_STEP_URL` and `LOOPLEDGER_STEP_TOKEN`: set inside a maker or check. */
+  readonly stepUrl: string | null;
+  readonly stepToken: string | null;
+  /** `NO_COLOR` is unset or empty, and the terminal can show colours. */
+  readonly colours: boolean;
+  /** `CI` is set: nobody watches, so nothing is redrawn. */
+  readonly ci: boolean;
+  /** The login name of who types, for the records of what a person did. */
+  readonly user: string;
+  /** All variables as they are: settings of the runtime are read from here, and handlers get an allow-list of it. */
+  readonly variables: Variables;
+}
+
+export function readEnvironment(variables: Variables = process.env): Environment {
+  const value = (name: string): string | null => variables[name] || null;
+  return {
+    dataFolder: value("LOOPLEDGER_DATA"),
+    url: value("LOOPLEDGER_URL"),
+    token: value("LOOPLEDGER_TOKEN"),
+    kafkaBrokers: value("LOOPLEDGER_KAFKA_BROKERS"),
+    stepUrl: value("LOOPLEDGER_STEP_URL"),
+    stepToken: value("LOOPLEDGER_STEP_TOKEN"),
+    colours: value("NO_COLOR") === null && value("TERM") !== "dumb",
+    ci: value("CI") !== null,
+    user: value("USER") ?? value("LOGNAME") ?? "local",
+    variables,
+  };
+}
+
+/** A config file may place its own things in the data folder: it finds it under the name that people set. */
+export function announceDataFolder(folder: string): void {
+  process.env["LOOPLEDGER_DATA"] = resolve(folder);
+}
