@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Digest, SessionId } from "../../core/brand.ts";
 import type { Blobs, Clock, Ids } from "../../ports/index.ts";
-import { type BlobPlace, blobsError, createBlobWriter } from "./blob-file.ts";
+import { BlobFileWriter, type BlobPlace, blobsError } from "./blob-file.ts";
 import { sessionFolder } from "./session-folder.ts";
 
 export interface FolderBlobsOptions {
@@ -36,7 +36,7 @@ export function openFolderBlobs({ folder, clock, ids }: FolderBlobsOptions): Blo
         throw error;
       }
     },
-    open: (sessionId, bytesMax) => createBlobWriter(place(sessionId), bytesMax),
+    open: (sessionId, bytesMax) => new BlobFileWriter(place(sessionId), bytesMax),
     get: async (sessionId, digest) => {
       const hex = /^sha256:([0-9a-f]{64})$/.exec(digest)?.[1];
       if (hex === undefined) return null;

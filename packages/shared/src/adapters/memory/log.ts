@@ -25,8 +25,8 @@ export function createMemoryLog(options: { clock: Clock; ids: Ids; partitions: n
   const put = (partition: number, key: string, values: readonly string[]): void => {
     const log = byPartition[partition] as LogEntry[];
     const time = Math.max(clock.now(), entries.at(-1)?.time ?? 0) as LogTime;
-    let session = byKey.get(key);
-    if (session === undefined) byKey.set(key, (session = []));
+    const session = byKey.get(key) ?? [];
+    byKey.set(key, session);
     for (const value of values) {
       const entry: LogEntry = { partition, offset: log.length as Offset, time, key, value };
       log.push(entry);

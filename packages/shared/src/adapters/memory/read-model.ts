@@ -65,7 +65,7 @@ function createHandle({ store, ledgerId, process, faults, random }: Wiring): Rea
       process.enter(() => fail(error));
     }
   }));
-  const own = (): Map<string, Projection> => store.projections.get(ledgerId) ?? new Map();
+  const own = (): Map<string, Projection> => projectionsOf(store, ledgerId);
   const read = (version: Versions): ViewWrite | null => (random.chance(faults.staleRead) ? version.before : version.now);
   const viewsOf = (projection: string): ViewWrite[] => {
     const views: ViewWrite[] = [];
@@ -79,7 +79,7 @@ function createHandle({ store, ledgerId, process, faults, random }: Wiring): Rea
     cursors: (projection) => answer(() => new Map(own().get(projection)?.cursors)),
     write: (projection, step) => answer(() => {
       if (random.chance(faults.drop)) throw noAnswer();
-      const applied = apply(store, ledgerId, projection, step);
+      const applied = apply(projectionsOf(store, ledgerId), projection, step);
       if (random.chance(faults.loseAck)) throw noAnswer();
       return applied;
     }),
@@ -104,12 +104,17 @@ function noAnswer(): LoopledgerError {
   return new LoopledgerError("views_unreachable", "The store of the views did not answer; whether it took the write is unknown.");
 }
 
-function apply(store: Store, ledgerId: string, name: string, step: Parameters<ReadModel["write"]>[1]): boolean {
-  const { partition, from, to, views } = step;
+function projectionsOf(store: Store, ledgerId: string): Map<string, Projection> {
   const projections = store.projections.get(ledgerId) ?? new Map<string, Projection>();
+  store.projections.set(ledgerId, projections);
+  return projections;
+}
+
+function apply(projections: Map<string, Projection>, name: string, step: Parameters<ReadModel["write"]>[1]): boolean {
+  const { partition, from, to, views } = step;
   const projection: Projection = projections.get(name) ?? { cursors: new Map(), views: new Map() };
   if ((projection.cursors.get(partition) ?? 0) !== from) return false;
-  store.projections.set(ledgerId, projections.set(name, projection));
+  projections.set(name, projection);
   for (const view of views) {
     projection.views.set(view.sessionId, { now: view, before: projection.views.get(view.sessionId)?.now ?? null });
   }

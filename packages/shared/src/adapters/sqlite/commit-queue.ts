@@ -4,27 +4,27 @@
  *
  * C1. A batch is acknowledged after the transaction that holds it was flushed to the disk, never before.
  * C2. A busy ledger is waited for without blocking the process; nothing was written meanwhile, so nothing is lost or doubled.
- * C3. The append time is taken inside the transaction and never goes back within the ledger.
  */
-import type { LogTime, Offset } from "../../core/brand.ts";
-import { LoopledgerError } from "../../core/errors.ts";
-import { partitionOf } from "../../core/placement.ts";
 import type { Clock, LogEntry } from "../../ports/index.ts";
-import { rollback, storageFault } from "./database.ts";
-import { ledgerError } from "./ledger-errors.ts";
-import type { LedgerFile } from "./ledger-file.ts";
+import type { CommitWriter } from "./commit-writer.ts";
 
-export interface CommitQueue {
-  add(key: string, values: readonly string[]): Promise<void>;
-  /** Fulfilled once everything added before is settled. */
-  idle(): Promise<void>;
-}
-
-interface Batch {
+export interface Batch {
   readonly key: string;
   readonly values: readonly string[];
+}
+interface Waiting extends Batch {
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
+}
+
+export interface CommitQueueOptions {
+  readonly clock: Clock;
+  readonly write: CommitWriter;
+  /** Called after each commit with what it wrote, before the batches are acknowledged. */
+  readonly committed: (entries: readonly LogEntry[]) => void;
+  readonly isBusy: (error: unknown) => boolean;
+  /** What a caller is told. */
+  readonly explain: (error: unknown) => unknown;
 }
 
 /** Records of one transaction, so that a flood neither grows without bound in the log's file nor holds up the process. */
@@ -33,76 +33,82 @@ const RECORDS_MAX = 2_000;
 const BUSY_MS = 30_000;
 const PAUSE_MAX_MS = 20;
 
-export function createCommitQueue(options: {
-  file: LedgerFile;
-  clock: Clock;
-  /** Where the readers of this process are; the log must not end before it. */
-  delivered: () => number;
-  /** Called after each commit with what it wrote, before the batches are acknowledged. */
-  committed: (entries: readonly LogEntry[]) => void;
-}): CommitQueue {
-  const { file, clock, committed } = options;
-  const write = createWriter(options.file, clock, options.delivered);
-  let queue: Batch[] = [];
-  let scheduled = false;
-  let busySince: number | null = null;
-  let idlers: (() => void)[] = [];
+export class CommitQueue {
+  readonly #options: CommitQueueOptions;
+  #queue: Waiting[] = [];
+  #isScheduled = false;
+  #busySince: number | null = null;
+  #idlers: (() => void)[] = [];
+  readonly #flush = (): void => this.#write();
 
-  const schedule = (pauseMs: number): void => {
-    scheduled = true;
-    if (pauseMs === 0) setImmediate(flush);
-    else setTimeout(flush, pauseMs);
-  };
-  const settled = (): void => {
-    if (queue.length > 0) schedule(0);
-    else {
-      const calls = idlers;
-      idlers = [];
-      for (const call of calls) call();
-    }
-  };
-  /** True where the batches may be tried again; false where the wait was too long. */
-  const waitForOthers = (batches: readonly Batch[]): boolean => {
-    const now = clock.monotonic();
-    busySince ??= now;
-    const waitedMs = now - busySince;
-    if (waitedMs > BUSY_MS) return false;
-    queue = [...batches, ...queue];
-    schedule(waitedMs < 1 ? 0 : Math.min(PAUSE_MAX_MS, 1 + Math.floor(waitedMs / 50)));
-    return true;
-  };
-  function flush(): void {
-    scheduled = false;
-    const batches = takeBatches(queue);
-    queue = queue.slice(batches.length);
+  constructor(options: CommitQueueOptions) {
+    this.#options = options;
+  }
+
+  add(batch: Batch): Promise<void> {
+    return new Promise((done, failed) => {
+      this.#queue.push({ ...batch, done, failed });
+      if (!this.#isScheduled) this.#schedule(0);
+    });
+  }
+
+  /** Fulfilled once everything added before is settled. */
+  idle(): Promise<void> {
+    if (!this.#isScheduled && this.#queue.length === 0) return Promise.resolve();
+    return new Promise((done) => this.#idlers.push(done));
+  }
+
+  /** An immediate lets everything that the last commit set going append first. */
+  #schedule(pauseMs: number): void {
+    this.#isScheduled = true;
+    if (pauseMs === 0) setImmediate(this.#flush);
+    else setTimeout(this.#flush, pauseMs);
+  }
+
+  #write(): void {
+    this.#isScheduled = false;
+    const batches = takeBatches(this.#queue);
+    this.#queue = this.#queue.slice(batches.length);
     let entries: readonly LogEntry[];
     try {
-      entries = write(batches);
+      entries = this.#options.write(batches);
     } catch (error) {
-      if (storageFault(error, file.path) === "busy" && waitForOthers(batches)) return;
-      busySince = null;
-      for (const batch of batches) batch.failed(ledgerError(error, file.path));
-      settled();
+      if (this.#options.isBusy(error) && this.#waitForOthers(batches)) return;
+      this.#busySince = null;
+      const told = this.#options.explain(error);
+      for (const batch of batches) batch.failed(told);
+      this.#goOn();
       return;
     }
-    busySince = null;
-    committed(entries);
+    this.#busySince = null;
+    this.#options.committed(entries);
     for (const batch of batches) batch.done();
-    settled();
+    this.#goOn();
   }
-  return {
-    add: (key, values) => new Promise((done, failed) => {
-      queue.push({ key, values, done, failed });
-      if (!scheduled) schedule(0);
-    }),
-    idle: () => new Promise((done) => {
-      if (!scheduled && queue.length === 0) done();
-      else idlers.push(done);
-    }),
-  };
+
+  /** True where the batches wait for another try; false where they have waited too long. */
+  #waitForOthers(batches: readonly Waiting[]): boolean {
+    const now = this.#options.clock.monotonic();
+    this.#busySince ??= now;
+    const waitedMs = now - this.#busySince;
+    if (waitedMs > BUSY_MS) return false;
+    this.#queue = [...batches, ...this.#queue];
+    this.#schedule(waitedMs < 1 ? 0 : Math.min(PAUSE_MAX_MS, 1 + Math.floor(waitedMs / 50)));
+    return true;
+  }
+
+  #goOn(): void {
+    if (this.#queue.length > 0) {
+      if (!this.#isScheduled) this.#schedule(0);
+      return;
+    }
+    const idlers = this.#idlers;
+    this.#idlers = [];
+    for (const done of idlers) done();
+  }
 }
 
-function takeBatches(queue: readonly Batch[]): readonly Batch[] {
+function takeBatches(queue: readonly Waiting[]): readonly Waiting[] {
   let records = 0;
   let count = 0;
   for (const batch of queue) {
@@ -111,35 +117,4 @@ function takeBatches(queue: readonly Batch[]): readonly Batch[] {
     count++;
   }
   return queue.slice(0, count);
-}
-
-function createWriter({ db, path, partitions }: LedgerFile, clock: Clock, delivered: () => number) {
-  const begin = db.prepare("BEGIN IMMEDIATE");
-  const commit = db.prepare("COMMIT");
-  const last = db.prepare("SELECT pos, time FROM rec ORDER BY pos DESC LIMIT 1");
-  const insert = db.prepare("INSERT INTO rec(pos, partition, session, time, value) VALUES (?, ?, ?, ?, ?)");
-  return (batches: readonly Batch[]): readonly LogEntry[] => {
-    const entries: LogEntry[] = [];
-    try {
-      begin.run();
-      const end = last.get() as { pos: number; time: number } | undefined;
-      if ((end?.pos ?? 0) < delivered()) {
-        throw new LoopledgerError("ledger_lost", `${path} ends at ${end?.pos ?? 0}, and ${delivered()} was read from it before.`);
-      }
-      const time = Math.max(clock.now(), end?.time ?? 0) as LogTime;
-      let pos = end?.pos ?? 0;
-      for (const { key, values } of batches) {
-        const partition = partitionOf(key, partitions);
-        for (const value of values) {
-          insert.run(++pos, partition, key, time, value);
-          entries.push({ partition, offset: pos as Offset, time, key, value });
-        }
-      }
-      commit.run();
-      return entries;
-    } catch (error) {
-      rollback(db);
-      throw error;
-    }
-  };
 }

@@ -159,3 +159,12 @@ function checkTail(db: DatabaseSync, path: string, ledgerId: string): number {
   }
   return last;
 }
+
+/** False where the ledger was deleted or replaced under a running process: others then write to another file. */
+export function isSameFile(file: LedgerFile): boolean {
+  try {
+    return statSync(file.path, { bigint: true, throwIfNoEntry: false })?.ino === file.inode;
+  } catch {
+    return false;
+  }
+}

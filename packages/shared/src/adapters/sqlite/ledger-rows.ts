@@ -3,13 +3,20 @@ import type { Offset } from "../../core/brand.ts";
 import type { LogEntry } from "../../ports/index.ts";
 import type { LedgerFile } from "./ledger-file.ts";
 
+/** From `from` to `to`, both included, at most `limit`. */
+export interface PositionRange {
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+}
+
 export interface LedgerRows {
   readonly partitions: number;
   /** The last position of the ledger. */
   last(): number;
-  /** Entries of all partitions from `from` to `to`, both included, at most `limit`. */
-  range(from: number, to: number, limit: number): readonly LogEntry[];
-  ofPartition(partition: number, from: number, to: number, limit: number): readonly LogEntry[];
+  /** Entries of all partitions. */
+  range(range: PositionRange): readonly LogEntry[];
+  ofPartition(partition: number, range: PositionRange): readonly LogEntry[];
   ofSession(session: string, from: number): readonly LogEntry[];
   /** The offset after the last entry of each partition. */
   ends(): ReadonlyMap<number, Offset>;
@@ -27,8 +34,8 @@ export function createLedgerRows({ db, partitions }: LedgerFile): LedgerRows {
   return {
     partitions,
     last: () => position(last.get()),
-    range: (from, to, limit) => entries(range.all(from, to, limit)),
-    ofPartition: (partition, from, to, limit) => entries(ofPartition.all(partition, from, to, limit)),
+    range: ({ from, to, limit }) => entries(range.all(from, to, limit)),
+    ofPartition: (partition, { from, to, limit }) => entries(ofPartition.all(partition, from, to, limit)),
     ofSession: (session, from) => entries(ofSession.all(session, from)),
     ends: () => new Map(Array.from({ length: partitions }, (_, p) => [p, (position(end.get(p)) + 1) as Offset] as const)),
   };

@@ -1,17 +1,17 @@
 /** The ledger on a SQLite file that the processes of one host share. */
-import { statSync } from "node:fs";
+import type { Offset, SessionId } from "../../core/brand.ts";
 import { LoopledgerError } from "../../core/errors.ts";
 import { isWholeText } from "../../core/json.ts";
 import { defaultPartitions, partitionOf } from "../../core/placement.ts";
-import type { Clock, Ids, Ledger, Subscription } from "../../ports/index.ts";
-import { createCommitQueue } from "./commit-queue.ts";
-import { patiently, storageFault } from "./database.ts";
-import { openDoorbell } from "./doorbell.ts";
-import { ledgerError } from "./ledger-errors.ts";
-import { type LedgerFile, openLedgerFile } from "./ledger-file.ts";
-import { createLedgerRows } from "./ledger-rows.ts";
-import { createSubscription } from "./subscription.ts";
-import { createTail } from "./tail.ts";
+import type { Clock, Ids, Ledger, LogEntry, Positions, Subscription } from "../../ports/index.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import { createCommitWriter } from "./commit-writer.ts";
+import { type Doorbell, openDoorbell } from "./doorbell.ts";
+import { isSameFile, type LedgerFile, openLedgerFile } from "./ledger-file.ts";
+import { createLedgerRows, type LedgerRows } from "./ledger-rows.ts";
+import { LedgerState } from "./ledger-state.ts";
+import { isOver, LedgerSubscription } from "./subscription.ts";
+import { Tail } from "./tail.ts";
 
 export interface SqliteLedgerOptions {
   /** The data folder; made where it is missing. */
@@ -29,103 +29,96 @@ export interface SqliteLedgerOptions {
  * `ledger_lost`, `ledger_newer`, `ledger_unreachable`, or `ledger_mismatch` where it has another number of partitions.
  */
 export function openSqliteLedger(options: SqliteLedgerOptions): Ledger {
-  const { clock, partitions } = options;
+  const { partitions } = options;
   const file = openLedgerFile({ ...options, partitions: partitions ?? defaultPartitions });
   if (partitions !== undefined && partitions !== file.partitions) {
     file.db.close();
     throw new LoopledgerError("ledger_mismatch", `${file.path} has ${file.partitions} partitions, not ${partitions}; the number is fixed for good.`);
   }
-  const rows = createLedgerRows(file);
-  const state = createState(file, options.log);
-  const isBusy = (error: unknown): boolean => storageFault(error, file.path) === "busy";
-  const tail = createTail({ rows, start: file.end, isBusy, failed: state.fail });
-  const subscriptions = new Set<Subscription>();
-  const bell = openDoorbell({
-    ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids: options.ids,
-    heard: tail.look,
-    look: () => {
-      if (!isSameFile(file)) state.fail(new LoopledgerError("ledger_mismatch", `${file.path} was deleted or replaced while this process had it open.`));
-      tail.look();
-    },
-  });
-  const queue = createCommitQueue({
-    file, clock,
-    delivered: () => tail.delivered,
-    committed: (entries) => {
-      tail.own(entries);
-      bell.ring(entries.at(-1)?.offset ?? 0);
-    },
-  });
-  return {
-    ledgerId: file.ledgerId,
-    partitions: file.partitions,
-    partitionOf: (key) => partitionOf(key, file.partitions),
-    append: async (sessionId, values) => {
-      state.check();
-      if (!values.every(isWholeText)) throw new RangeError("A record holds half a character or a NUL.");
-      if (values.length > 0) await queue.add(sessionId, values);
-    },
-    read: async (partition, from, limit) => state.read(() => rows.ofPartition(partition, from, Number.MAX_SAFE_INTEGER, limit)),
-    readSession: async (sessionId, from) => state.read(() => rows.ofSession(sessionId, from ?? 0)),
-    end: async () => state.read(rows.ends),
-    subscribe: async (from, listener) => {
-      const subscription = await state.read(() => createSubscription({
-        rows, tail, from, listener, isBusy, flushed: queue.idle, end: () => state.read(rows.last), failed: state.fail,
-      }));
-      subscriptions.add(subscription);
-      return subscription;
-    },
-    close: async () => {
-      if (!state.isOpen()) return;
-      state.close();
-      await queue.idle();
-      for (const subscription of subscriptions) await subscription.close();
-      tail.close();
-      bell.close();
-      file.db.close();
-    },
-  };
+  return new SqliteLedger(file, options);
 }
 
-/** Whether the ledger may still be used: open, closed, or broken by what a caller cannot mend. */
-function createState(file: LedgerFile, log: ((error: unknown) => void) | undefined) {
-  let broken: unknown;
-  let closed = false;
-  const fail = (cause: unknown): void => {
-    const error = ledgerError(cause, file.path);
-    if (error instanceof LoopledgerError && error.then === "stop") broken ??= error;
-    log?.(error);
-  };
-  const check = (): void => {
-    if (closed) throw new LoopledgerError("ledger_closed", `The ledger ${file.path} is closed.`);
-    if (broken !== undefined) throw broken;
-  };
-  return {
-    check,
-    fail,
-    isOpen: () => !closed,
-    close: () => {
-      closed = true;
-    },
-    /** A read that finds the file busy with another process's recovery is tried again for a while. */
-    read: async <T>(call: () => T): Promise<T> => {
-      try {
-        return await patiently(file.path, () => {
-          check();
-          return call();
-        });
-      } catch (error) {
-        throw ledgerError(error, file.path);
-      }
-    },
-  };
-}
+class SqliteLedger implements Ledger {
+  readonly ledgerId: string;
+  readonly partitions: number;
+  readonly #file: LedgerFile;
+  readonly #state: LedgerState;
+  readonly #rows: LedgerRows;
+  readonly #tail: Tail;
+  readonly #queue: CommitQueue;
+  readonly #bell: Doorbell;
+  readonly #subscriptions = new Set<Subscription>();
 
-/** A ledger that was deleted or replaced under a running process is not the one that others now write to. */
-function isSameFile(file: LedgerFile): boolean {
-  try {
-    return statSync(file.path, { bigint: true, throwIfNoEntry: false })?.ino === file.inode;
-  } catch {
-    return false;
+  constructor(file: LedgerFile, { clock, ids, log }: SqliteLedgerOptions) {
+    this.ledgerId = file.ledgerId;
+    this.partitions = file.partitions;
+    this.#file = file;
+    const state = new LedgerState(file.path, log);
+    this.#state = state;
+    this.#rows = createLedgerRows(file);
+    const tail = new Tail({ rows: this.#rows, start: file.end, isBusy: state.isBusy, failed: state.fail });
+    this.#tail = tail;
+    const bell = openDoorbell({
+      ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids, heard: () => tail.look(), look: () => this.#look(),
+    });
+    this.#bell = bell;
+    this.#queue = new CommitQueue({
+      clock, isBusy: state.isBusy, explain: state.explain,
+      write: createCommitWriter({ file, clock, delivered: () => tail.delivered }),
+      committed: (entries) => {
+        tail.own(entries);
+        bell.ring(entries.at(-1)?.offset ?? 0);
+      },
+    });
+  }
+
+  partitionOf(key: string): number {
+    return partitionOf(key, this.partitions);
+  }
+
+  async append(sessionId: SessionId, values: readonly string[]): Promise<void> {
+    this.#state.check();
+    if (!values.every(isWholeText)) throw new RangeError("A record holds half a character or a NUL.");
+    if (values.length > 0) await this.#queue.add({ key: sessionId, values });
+  }
+
+  read(partition: number, from: Offset, limit: number): Promise<readonly LogEntry[]> {
+    return this.#state.read(() => this.#rows.ofPartition(partition, { from, to: Number.MAX_SAFE_INTEGER, limit }));
+  }
+
+  readSession(sessionId: SessionId, from?: Offset): Promise<readonly LogEntry[]> {
+    return this.#state.read(() => this.#rows.ofSession(sessionId, from ?? 0));
+  }
+
+  end(): Promise<Positions> {
+    return this.#state.read(() => this.#rows.ends());
+  }
+
+  async subscribe(from: Positions, listener: (entries: readonly LogEntry[]) => void): Promise<Subscription> {
+    const state = this.#state;
+    const subscription = await state.read(() => new LedgerSubscription({
+      rows: this.#rows, tail: this.#tail, from, listener, isBusy: state.isBusy, failed: state.fail,
+      flushed: () => this.#queue.idle(), end: () => state.read(() => this.#rows.last()),
+      closed: (one) => this.#subscriptions.delete(one),
+    }));
+    this.#subscriptions.add(subscription);
+    return subscription;
+  }
+
+  async close(): Promise<void> {
+    if (this.#state.isClosed) return;
+    this.#state.close();
+    await this.#queue.idle();
+    for (const subscription of [...this.#subscriptions]) await subscription.close();
+    this.#tail.close(isOver());
+    this.#bell.close();
+    this.#file.db.close();
+  }
+
+  #look(): void {
+    if (!isSameFile(this.#file)) {
+      this.#state.fail(new LoopledgerError("ledger_mismatch", `${this.#file.path} was deleted or replaced while this process had it open.`));
+    }
+    this.#tail.look();
   }
 }

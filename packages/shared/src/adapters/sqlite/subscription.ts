@@ -2,10 +2,7 @@
 import { LoopledgerError } from "../../core/errors.ts";
 import type { LogEntry, Positions, Subscription } from "../../ports/index.ts";
 import type { LedgerRows } from "./ledger-rows.ts";
-import { isOver, type Reader, type Tail } from "./tail.ts";
-
-const CHUNK = 500;
-const BUSY_PAUSE_MS = 5;
+import type { Reader, Tail } from "./tail.ts";
 
 export interface SubscriptionOptions {
   readonly rows: LedgerRows;
@@ -19,63 +16,91 @@ export interface SubscriptionOptions {
   /** What a read threw; the reader stops there. */
   readonly failed: (error: unknown) => void;
   readonly isBusy: (error: unknown) => boolean;
+  readonly closed: (subscription: Subscription) => void;
 }
 
-export function createSubscription(options: SubscriptionOptions): Subscription {
-  const { rows, tail, listener, flushed, failed, isBusy } = options;
-  const last = rows.last();
-  const next = new Map<number, number>();
-  for (const [partition, offset] of options.from) {
-    if (offset > last + 1) {
-      throw new LoopledgerError("ledger_lost", `Partition ${partition} was read up to ${offset} and the ledger now ends at ${last}.`);
+const CHUNK = 500;
+const BUSY_PAUSE_MS = 5;
+
+/** What those hear who wait for entries that no longer come. */
+export function isOver(): LoopledgerError {
+  return new LoopledgerError("ledger_closed", "The subscription was closed before it had caught up.");
+}
+
+export class LedgerSubscription implements Subscription {
+  readonly #options: SubscriptionOptions;
+  /** The next offset to read of each partition, until it has joined the tail. */
+  readonly #next: Map<number, number>;
+  readonly #reader: Reader;
+  readonly #joined = Promise.withResolvers<void>();
+  #isClosed = false;
+
+  constructor(options: SubscriptionOptions) {
+    this.#options = options;
+    const last = options.rows.last();
+    for (const [partition, offset] of options.from) {
+      if (offset > last + 1) {
+        throw new LoopledgerError("ledger_lost", `Partition ${partition} was read up to ${offset} and the ledger now ends at ${last}.`);
+      }
     }
-    next.set(partition, offset);
+    this.#next = new Map(options.from);
+    this.#reader = { partitions: new Set(options.from.keys()), deliver: (entries) => hand(options.listener, entries) };
+    // Nobody may be waiting for it; whoever does gets the rejection all the same.
+    this.#joined.promise.catch(() => {});
+    setImmediate(() => this.#catchUp());
   }
-  let closed = false;
-  const joined = defer();
-  const reader: Reader = {
-    partitions: new Set(next.keys()),
-    deliver: (entries) => hand(listener, entries),
-  };
-  /** One piece of what is behind; true where nothing was. */
-  const isLevel = (): boolean => {
-    for (const [partition, from] of next) {
-      const entries = rows.ofPartition(partition, from, tail.delivered, CHUNK);
-      if (entries.length === 0) continue;
-      next.set(partition, (entries.at(-1) as LogEntry).offset + 1);
+
+  async caughtUp(): Promise<void> {
+    await this.#options.flushed();
+    const end = await this.#options.end();
+    await this.#joined.promise;
+    if (this.#isClosed) throw isOver();
+    await this.#options.tail.reached(end);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#options.tail.leave(this.#reader);
+    this.#options.closed(this);
+  }
+
+  #catchUp(): void {
+    let isLevel = false;
+    try {
+      isLevel = this.#isClosed || this.#readBehind();
+    } catch (error) {
+      if (this.#options.isBusy(error)) {
+        setTimeout(() => this.#catchUp(), BUSY_PAUSE_MS);
+        return;
+      }
+      this.#joined.reject(error);
+      this.#options.failed(error);
+      return;
+    }
+    if (this.#isClosed) this.#joined.reject(isOver());
+    else if (isLevel) this.#join();
+    else setImmediate(() => this.#catchUp());
+  }
+
+  /** Hands on one piece of what is behind; true where nothing was. */
+  #readBehind(): boolean {
+    const { rows, tail, listener } = this.#options;
+    for (const [partition, from] of this.#next) {
+      const entries = rows.ofPartition(partition, { from, to: tail.delivered, limit: CHUNK });
+      const last = entries.at(-1);
+      if (last === undefined) continue;
+      this.#next.set(partition, last.offset + 1);
       hand(listener, entries);
       return false;
     }
     return true;
-  };
-  const catchUp = (): void => {
-    if (closed) return joined.reject(isOver());
-    try {
-      if (!isLevel()) return void setImmediate(catchUp);
-    } catch (error) {
-      if (isBusy(error)) return void setTimeout(catchUp, BUSY_PAUSE_MS);
-      joined.reject(error);
-      return failed(error);
-    }
-    if (closed) return joined.reject(isOver());
-    tail.join(reader);
-    joined.resolve();
-    tail.look();
-  };
-  setImmediate(catchUp);
-  return {
-    caughtUp: async () => {
-      await flushed();
-      const end = await options.end();
-      await joined.promise;
-      if (closed) throw isOver();
-      await tail.reached(end);
-    },
-    close: async () => {
-      closed = true;
-      tail.leave(reader);
-    },
-  };
+  }
+
+  #join(): void {
+    this.#options.tail.join(this.#reader);
+    this.#joined.resolve();
+    this.#options.tail.look();
+  }
 }
 
 /** A listener that throws is a bug of its owner: it ends the process, and it does not disturb the log's other readers. */
@@ -87,11 +112,4 @@ function hand(listener: (entries: readonly LogEntry[]) => void, entries: readonl
       throw error;
     });
   }
-}
-
-function defer(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // Nobody may be waiting for it; whoever does gets the rejection all the same.
-  promise.catch(() => {});
-  return { promise, resolve, reject };
 }

@@ -7,44 +7,13 @@
  * T3. A reader that is behind reads by itself, partition by partition, and joins the others at the moment in which nothing
  *     is left between it and `delivered`.
  */
-import { LoopledgerError } from "../../core/errors.ts";
 import type { LogEntry } from "../../ports/index.ts";
 import type { LedgerRows } from "./ledger-rows.ts";
+import { Waiters } from "./waiters.ts";
 
 export interface Reader {
   readonly partitions: ReadonlySet<number>;
   deliver(entries: readonly LogEntry[]): void;
-}
-
-export interface Tail {
-  readonly delivered: number;
-  /** Entries that this process has just committed. */
-  own(entries: readonly LogEntry[]): void;
-  /** Hands on what others have committed, as far as the file goes now. */
-  look(): void;
-  join(reader: Reader): void;
-  leave(reader: Reader): void;
-  /** Fulfilled once everything up to `pos` has been handed to the readers that have joined. */
-  reached(pos: number): Promise<void>;
-  close(): void;
-}
-
-/** What those hear who wait for entries that no longer come. */
-export function isOver(): LoopledgerError {
-  return new LoopledgerError("ledger_closed", "The subscription was closed before it had caught up.");
-}
-
-/** Rows that are read from the file in one go, and in one turn of the event loop. */
-const CHUNK = 500;
-const TURN = 4_000;
-
-/** Pause before a file that is busy with another process's recovery is read again. */
-const BUSY_PAUSE_MS = 5;
-
-interface Waiter {
-  readonly pos: number;
-  readonly done: () => void;
-  readonly failed: (error: unknown) => void;
 }
 
 export interface TailOptions {
@@ -56,108 +25,138 @@ export interface TailOptions {
   readonly failed: (error: unknown) => void;
 }
 
-export function createTail({ rows, start, isBusy, failed }: TailOptions): Tail {
-  const readers = new Set<Reader>();
-  let delivered = start;
-  let known = start;
-  let own: (readonly LogEntry[])[] = [];
-  let waiters: Waiter[] = [];
-  let stale = false;
-  let pumping = false;
-  let later = false;
-  let closed = false;
+/** Rows that are read from the file in one go, and in one turn of the event loop. */
+const CHUNK = 500;
+const TURN = 4_000;
+/** Pause before a file that is busy with another process's recovery is read again. */
+const BUSY_PAUSE_MS = 5;
 
-  const hand = (entries: readonly LogEntry[]): void => {
-    delivered = entries.at(-1)?.offset ?? delivered;
-    for (const reader of [...readers]) {
-      const all = reader.partitions.size === rows.partitions;
-      const wanted = all ? entries : entries.filter((entry) => reader.partitions.has(entry.partition));
-      if (wanted.length > 0) reader.deliver(wanted);
+export class Tail {
+  readonly #options: TailOptions;
+  readonly #readers = new Set<Reader>();
+  readonly #waiters = new Waiters();
+  #delivered: number;
+  /** Up to here the ledger is known to go. */
+  #known: number;
+  /** Own commits that are not handed on yet. */
+  #own: (readonly LogEntry[])[] = [];
+  #isStale = false;
+  #isPumping = false;
+  #goesOnLater = false;
+  #isClosed = false;
+
+  constructor(options: TailOptions) {
+    this.#options = options;
+    this.#delivered = options.start;
+    this.#known = options.start;
+  }
+
+  get delivered(): number {
+    return this.#delivered;
+  }
+
+  /** Entries that this process has just committed. */
+  own(entries: readonly LogEntry[]): void {
+    this.#own.push(entries);
+    this.#known = Math.max(this.#known, entries.at(-1)?.offset ?? 0);
+    this.#pump();
+  }
+
+  /** Hands on what others have committed, as far as the file goes now. */
+  look(): void {
+    this.#isStale = true;
+    this.#pump();
+  }
+
+  join(reader: Reader): void {
+    this.#readers.add(reader);
+  }
+
+  leave(reader: Reader): void {
+    this.#readers.delete(reader);
+  }
+
+  /** Fulfilled once everything up to `position` has been handed to the readers that have joined. */
+  reached(position: number): Promise<void> {
+    const reached = this.#waiters.wait(position);
+    this.#known = Math.max(this.#known, position);
+    this.#pump();
+    return reached;
+  }
+
+  close(error: unknown): void {
+    this.#isClosed = true;
+    this.#readers.clear();
+    this.#waiters.fail(error);
+  }
+
+  #pump(): void {
+    if (this.#isPumping || this.#isClosed) return;
+    this.#isPumping = true;
+    try {
+      this.#drain();
+    } catch (error) {
+      if (this.#options.isBusy(error)) this.#goOnLater(BUSY_PAUSE_MS);
+      else {
+        this.#waiters.fail(error);
+        this.#options.failed(error);
+      }
+    } finally {
+      this.#isPumping = false;
     }
-  };
+    this.#waiters.reach(this.#delivered);
+  }
+
+  #drain(): void {
+    if (this.#isStale) this.#known = Math.max(this.#known, this.#options.rows.last());
+    this.#isStale = false;
+    for (let share = TURN; this.#delivered < this.#known && !this.#isClosed; ) {
+      // With nobody to hand them to, nothing is read.
+      if (this.#readers.size === 0) {
+        this.#delivered = this.#known;
+        this.#own = [];
+        return;
+      }
+      const entries = this.#next(share);
+      if (entries.length === 0) {
+        this.#goOnLater(0);
+        return;
+      }
+      share -= entries.length;
+      this.#hand(entries);
+    }
+  }
+
   /** The next entries in log order, or none where the turn's share of reading is used up. */
-  const next = (share: number): readonly LogEntry[] => {
-    const head = own[0];
+  #next(share: number): readonly LogEntry[] {
+    const head = this.#own[0];
     const first = head?.[0];
-    if (head !== undefined && first?.offset === delivered + 1) {
-      own.shift();
+    if (head !== undefined && first?.offset === this.#delivered + 1) {
+      this.#own.shift();
       return head;
     }
     if (share <= 0) return [];
-    return rows.range(delivered + 1, first === undefined ? known : first.offset - 1, CHUNK);
-  };
-  const drain = (): void => {
-    if (stale) known = Math.max(known, rows.last());
-    stale = false;
-    for (let share = TURN; delivered < known && !closed; ) {
-      // With nobody to hand them to, nothing is read.
-      if (readers.size === 0) {
-        delivered = known;
-        own = [];
-        return;
-      }
-      const entries = next(share);
-      if (entries.length === 0) return goOnLater(0);
-      share -= entries.length;
-      hand(entries);
+    const to = first === undefined ? this.#known : first.offset - 1;
+    return this.#options.rows.range({ from: this.#delivered + 1, to, limit: CHUNK });
+  }
+
+  #hand(entries: readonly LogEntry[]): void {
+    this.#delivered = entries.at(-1)?.offset ?? this.#delivered;
+    for (const reader of [...this.#readers]) {
+      const all = reader.partitions.size === this.#options.rows.partitions;
+      const wanted = all ? entries : entries.filter((entry) => reader.partitions.has(entry.partition));
+      if (wanted.length > 0) reader.deliver(wanted);
     }
-  };
-  const pump = (): void => {
-    if (pumping || closed) return;
-    pumping = true;
-    try {
-      drain();
-    } catch (error) {
-      if (isBusy(error)) goOnLater(BUSY_PAUSE_MS);
-      else {
-        settleWaiters((waiter) => waiter.failed(error));
-        failed(error);
-      }
-    } finally {
-      pumping = false;
-    }
-    settleWaiters((waiter) => waiter.done(), delivered);
-  };
-  const goOnLater = (pauseMs: number): void => {
-    if (later) return;
-    later = true;
+  }
+
+  #goOnLater(pauseMs: number): void {
+    if (this.#goesOnLater) return;
+    this.#goesOnLater = true;
     const go = (): void => {
-      later = false;
-      pump();
+      this.#goesOnLater = false;
+      this.#pump();
     };
     if (pauseMs === 0) setImmediate(go);
     else setTimeout(go, pauseMs);
-  };
-  const settleWaiters = (settle: (waiter: Waiter) => void, upTo = Number.POSITIVE_INFINITY): void => {
-    if (waiters.length === 0) return;
-    const reached = waiters.filter((waiter) => waiter.pos <= upTo);
-    waiters = waiters.filter((waiter) => waiter.pos > upTo);
-    for (const waiter of reached) settle(waiter);
-  };
-  return {
-    get delivered() {
-      return delivered;
-    },
-    own: (entries) => {
-      own.push(entries);
-      known = Math.max(known, entries.at(-1)?.offset ?? 0);
-      pump();
-    },
-    look: () => {
-      stale = true;
-      pump();
-    },
-    join: (reader) => readers.add(reader),
-    leave: (reader) => readers.delete(reader),
-    reached: (pos) => new Promise((done, fail) => {
-      waiters.push({ pos, done, failed: fail });
-      known = Math.max(known, pos);
-      pump();
-    }),
-    close: () => {
-      closed = true;
-      readers.clear();
-      settleWaiters((waiter) => waiter.failed(isOver()));
-    },
-  };
+  }
 }

@@ -19,8 +19,8 @@ interface Row {
 export function createViewList(db: DatabaseSync): (projection: number, query: Query) => ViewPage {
   const statements = new Map<string, StatementSync>();
   const prepare = (sql: string): StatementSync => {
-    let statement = statements.get(sql);
-    if (statement === undefined) statements.set(sql, (statement = db.prepare(sql)));
+    const statement = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, statement);
     return statement;
   };
   return (projection, { disposition, label, cursor, limit }) => {

@@ -1,0 +1,58 @@
+/**
+ * One transaction of the ledger.
+ *
+ * W1. Position and time are taken inside the transaction: positions are dense, and the time never goes back in the ledger.
+ * W2. A ledger that ends before what this process has read from it is not written to.
+ */
+import type { LogTime, Offset } from "../../core/brand.ts";
+import { LoopledgerError } from "../../core/errors.ts";
+import { partitionOf } from "../../core/placement.ts";
+import type { Clock, LogEntry } from "../../ports/index.ts";
+import type { Batch } from "./commit-queue.ts";
+import { rollback } from "./database.ts";
+import type { LedgerFile } from "./ledger-file.ts";
+
+/** Writes the batches whole or not at all, and gives the entries that they became, holding the very strings they came with. */
+export type CommitWriter = (batches: readonly Batch[]) => readonly LogEntry[];
+
+export function createCommitWriter(options: {
+  file: LedgerFile;
+  clock: Clock;
+  /** Where the readers of this process are. */
+  delivered: () => number;
+}): CommitWriter {
+  const { clock, delivered } = options;
+  const { db, path, partitions } = options.file;
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const last = db.prepare("SELECT pos, time FROM rec ORDER BY pos DESC LIMIT 1");
+  const insert = db.prepare("INSERT INTO rec(pos, partition, session, time, value) VALUES (?, ?, ?, ?, ?)");
+  const write = (batches: readonly Batch[]): readonly LogEntry[] => {
+    const end = (last.get() ?? { pos: 0, time: 0 }) as { pos: number; time: number };
+    if (end.pos < delivered()) {
+      throw new LoopledgerError("ledger_lost", `${path} ends at ${end.pos}, and ${delivered()} was read from it before.`);
+    }
+    const time = Math.max(clock.now(), end.time) as LogTime;
+    const entries: LogEntry[] = [];
+    let pos = end.pos;
+    for (const { key, values } of batches) {
+      const partition = partitionOf(key, partitions);
+      for (const value of values) {
+        insert.run(++pos, partition, key, time, value);
+        entries.push({ partition, offset: pos as Offset, time, key, value });
+      }
+    }
+    return entries;
+  };
+  return (batches) => {
+    try {
+      begin.run();
+      const entries = write(batches);
+      commit.run();
+      return entries;
+    } catch (error) {
+      rollback(db);
+      throw error;
+    }
+  };
+}
