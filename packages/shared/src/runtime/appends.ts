@@ -91,14 +91,6 @@ export function withDerived(engine: Engine, state: SessionState, records: readon
   return batch;
 }
 
-/** Writes what is owed now, if anything; true where something was written. */
-export async function appendDerived(engine: Engine, state: SessionState): Promise<boolean> {
-  const records = withDerived(engine, state, []);
-  if (records.length === 0) return false;
-  await appendAll(engine, state.sessionId, records);
-  return true;
-}
-
 /** One act of a person or program, with what follows from it. The verdict is the act's. */
 export async function appendAct(engine: Engine, sessionId: SessionId, draft: Draft, tenancy?: Tenancy): Promise<Verdict> {
   const state = await engine.folds.open(sessionId);

@@ -8,9 +8,7 @@
 import type { LogTime, SessionId } from "../core/brand.ts";
 import type { Cycle } from "../core/events/fields.ts";
 import { type Decision, type WaitsOn, decide } from "../core/session/decide.ts";
-import { dueTimers } from "../core/session/derive.ts";
 import type { Checkpoint, SessionState } from "../core/session/state.ts";
-import { appendAll, appendDerived, schedulerActor } from "./appends.ts";
 import type { Engine } from "./engine.ts";
 import type { Liveness } from "./liveness.ts";
 import { StaleOwner, Suspended, Tenure } from "./tenure.ts";
@@ -26,10 +24,17 @@ export interface CycleRunner {
   /** Does exactly what a person approved. */
   perform(tenure: Tenure, checkpoint: Checkpoint, stopping: AbortSignal): Promise<void>;
 }
+/** Writes what is owed although this process does not own the session. */
+export interface Scheduler {
+  /** There is something to write now. */
+  owes(state: SessionState): boolean;
+  /** Writes it; true where something was accepted. */
+  write(state: SessionState): Promise<boolean>;
+}
 export interface Crew {
   readonly runners: readonly CycleRunner[];
-  /** This process writes what is owed although it does not own the session: the scheduler's role. */
-  readonly schedules: boolean;
+  /** Where this process has the scheduler's role. */
+  readonly scheduler: Scheduler | null;
   readonly liveness: Liveness;
 }
 /** How a carrying ended, and the seq of the state that it was decided on. */
@@ -63,7 +68,7 @@ export class Carrier {
           await turn.handBack("orderly stop");
           return { kind: options.stopping.aborted ? "stopped" : "advanced", seq: state.seq };
         }
-        if (this.#crew.schedules && (await this.#schedule(state))) continue;
+        if (await this.#crew.scheduler?.write(state)) continue;
         const decision = decide(state, {
           ownerId: this.#engine.ownerId, serves: this.#serves, carries: turn.tenure?.holds(state) ?? false, ownerIs: await this.#ownerIs(state),
         });
@@ -88,15 +93,6 @@ export class Carrier {
   #pause(until: LogTime | null): number {
     const ms = until === null ? longestWaitMs : until - this.#engine.clock.now();
     return Math.min(longestWaitMs, Math.max(1, ms));
-  }
-
-  /** Due timers and whatever is owed; true where something was written. */
-  async #schedule(state: SessionState): Promise<boolean> {
-    const due = dueTimers(state, this.#engine.clock.now() as LogTime, this.#engine.ids.sha256);
-    if (due.length === 0) return appendDerived(this.#engine, state);
-    const records = due.map((one) => this.#engine.author.derive(state.sessionId, one, schedulerActor(this.#engine)));
-    const verdicts = await appendAll(this.#engine, state.sessionId, records);
-    return verdicts.some((verdict) => verdict.kind === "accepted");
   }
 
   /** True where a cycle was run to its end. */

@@ -77,7 +77,7 @@ export class Offers {
   /** Anything that this process could do, now or later, without asking who lives. */
   #hasWork(state: SessionState): boolean {
     if (state.hold || (state.end && !state.statusOwed)) return state.end?.reason === "incomplete_tool_turn" && state.timers.length > 0;
-    if (this.#crew.schedules && (nextDerived(state) || state.timers.length > 0)) return true;
+    if (this.#crew.scheduler && (nextDerived(state) || state.timers.length > 0)) return true;
     return state.open !== null && (this.#settings.claims?.(state) ?? true);
   }
 
@@ -87,14 +87,14 @@ export class Offers {
     const owner = state.owner;
     const others = owner !== null && owner.id !== this.#engine.ownerId;
     const ownerIs = others && owner ? await this.#crew.liveness.look(owner) : "live";
-    if (this.#crew.schedules && nextDerived(state) && others && ownerIs === "live" && !state.end) {
+    if (this.#crew.scheduler && nextDerived(state) && others && ownerIs === "live" && !state.end) {
       if (!(await this.#stillOwed(sessionId, state))) return;
     }
     const claimable = this.#settings.claims?.(state) ?? true;
     const serves = claimable ? this.#crew.runners.map((runner) => runner.cycle) : [];
     const decision = decide(state, { ownerId: this.#engine.ownerId, serves, carries: false, ownerIs });
     const due = nextDue(state);
-    const writes = this.#crew.schedules && (nextDerived(state) !== null || (due !== null && due <= this.#engine.clock.now()));
+    const writes = this.#crew.scheduler?.owes(state) ?? false;
     if (decision.do === "wait" && !writes) return this.#rest(sessionId, { kind: "rest", on: decision.on, until: decision.until ?? due, seq: state.seq });
     if (decision.do === "over" && !writes) return;
     const end = await this.#carrier.carry(sessionId, { stopping: this.#stopping.signal });
@@ -116,7 +116,7 @@ export class Offers {
   #rest(sessionId: SessionId, end: CarryEnd): void {
     if (end.kind !== "rest") return;
     if (end.on === "holder") return this.#alarm(sessionId, lookMs);
-    if (end.until !== null && this.#crew.schedules) this.#alarm(sessionId, end.until - this.#engine.clock.now());
+    if (end.until !== null && this.#crew.scheduler) this.#alarm(sessionId, end.until - this.#engine.clock.now());
   }
   #alarm(sessionId: SessionId, delayMs: number): void {
     this.#silence(sessionId);
