@@ -41,19 +41,19 @@ function floor(): void {
 
 const starts = new Map<string, number[]>();
 const clock = createSystemClock();
-const blobs = openFolderBlobs({ folder: join(folder, "blobs"), clock });
+const ids = createSystemIds();
+const blobs = openFolderBlobs({ folder: join(folder, "blobs"), clock, ids });
 const handlers = makeHandlers({
-  makers: { bench: fn(async (task) => {
+  makers: { bench: fn(async (task: { sessionId: string; iteration: number }) => {
     const list = starts.get(task.sessionId) ?? [];
     list.push(performance.now());
     starts.set(task.sessionId, list);
     return { summary: `unit ${task.iteration}`, revision: `r${task.iteration}` };
   }) },
-  checks: { bench: fn(async (task) => ({ verdict: task.iteration < iterations ? "FAIL" : "PASS", evidence: {}, next_steps: task.iteration < iterations ? [`do-${task.iteration + 1}`] : [] })) },
+  checks: { bench: fn(async (task: { iteration: number }) => ({ verdict: task.iteration < iterations ? "FAIL" : "PASS", evidence: {}, next_steps: task.iteration < iterations ? [`do-${task.iteration + 1}`] : [] })) },
 } as never, { folder, environment: {}, sessionFolder: (id) => join(folder, id), blobs, steps: await startStepServer() });
 
 async function makeWorld(): Promise<{ engine: Engine; stop(): Promise<void> }> {
-  const ids = createSystemIds();
   const ledger = await openSqliteLedger({ folder, clock, ids });
   const ownership = await openSqliteOwnership({ folder, clock });
   const engine = makeEngine(
@@ -71,8 +71,8 @@ async function makeWorld(): Promise<{ engine: Engine; stop(): Promise<void> }> {
 
 async function session(engine: Engine, id: string): Promise<void> {
   const over = new Promise<void>((resolve) => {
-    const stop = engine.folds.listen((change) => {
-      if (change.sessionId === id && change.state.end && !change.state.statusOwed) { stop(); resolve(); }
+    const stop = engine.folds.follow(id as SessionId, (change) => {
+      if (change.state.end && !change.state.statusOwed) { stop(); resolve(); }
     });
   });
   const wanted = goal.parse({ goal: "bench", maker: "bench", check: "bench", budget: { iterations: 1000 }, policy: { failureFirst: false, breaker: { same: 1000 } } });

@@ -36,6 +36,7 @@ interface Kept {
   /** First offset that has not been folded. */
   next: Offset;
 }
+type Listener = (change: Change) => void;
 interface Waiter { readonly text: string; settle(verdict: Verdict): void }
 
 export class Folds {
@@ -45,7 +46,8 @@ export class Folds {
   readonly #loading = new Map<SessionId, { readonly ready: Promise<Kept>; readonly queued: LogEntry[] }>();
   readonly #own = new Map<string, Parsed>();
   readonly #waiters = new Map<EventId, Waiter>();
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #listeners = new Set<Listener>();
+  readonly #followers = new Map<SessionId, Set<Listener>>();
   #subscription: Subscription | null = null;
 
   constructor(options: FoldsOptions) {
@@ -66,9 +68,19 @@ export class Folds {
     this.#subscription = null;
   }
 
-  listen(listener: (change: Change) => void): () => void {
+  /** Every change of every session that is kept. */
+  listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+  /** The changes of one session. */
+  follow(sessionId: SessionId, listener: Listener): () => void {
+    const followers = this.#followers.get(sessionId) ?? new Set();
+    this.#followers.set(sessionId, followers.add(listener));
+    return () => {
+      followers.delete(listener);
+      if (followers.size === 0 && this.#followers.get(sessionId) === followers) this.#followers.delete(sessionId);
+    };
   }
 
   /** The state in memory; undefined where the session is not kept. */
@@ -155,6 +167,7 @@ export class Folds {
     const record = parsed.kind === "record" ? parsed.record : null;
     if (record) this.#readBack(record.eventId, entry.value ?? "", verdict);
     const change: Change = { sessionId: entry.key as SessionId, state, record, verdict, entry };
+    for (const listener of this.#followers.get(change.sessionId) ?? []) this.#tell(listener, change);
     for (const listener of this.#listeners) this.#tell(listener, change);
   }
 
@@ -171,7 +184,7 @@ export class Folds {
     this.#own.delete(text);
     waiter.settle(verdict);
   }
-  #tell(listener: (change: Change) => void, change: Change): void {
+  #tell(listener: Listener, change: Change): void {
     try {
       listener(change);
     } catch (error) {

@@ -14,9 +14,7 @@ export function nextChange(engine: Engine, sessionId: SessionId, limits: { reado
       limits.signal.removeEventListener("abort", done);
       resolve();
     };
-    const stopListening = engine.folds.listen((change) => {
-      if (change.sessionId === sessionId) done();
-    });
+    const stopListening = engine.folds.follow(sessionId, done);
     const stopTimer = engine.clock.after(limits.maxMs, done);
     limits.signal.addEventListener("abort", done, { once: true });
   });
@@ -42,9 +40,7 @@ export function watchTenure(engine: Engine, tenure: Tenure, stopping: AbortSigna
     if (reason) stop(reason);
   };
   const onStopping = (): void => stop("stopping");
-  const stopListening = engine.folds.listen((change) => {
-    if (change.sessionId === tenure.sessionId) judge(change.state);
-  });
+  const stopListening = engine.folds.follow(tenure.sessionId, (change) => judge(change.state));
   stopping.addEventListener("abort", onStopping, { once: true });
   if (stopping.aborted) stop("stopping");
   return {
