@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { forgeUrl, whoAnswers } from "./address.mjs";
+import { forgeUrl, readAddress, whoAnswers } from "./address.mjs";
 
 const START_MS = 15_000;
 const POLL_MS = 25;
@@ -20,13 +20,18 @@ export async function startForge(folder, { idleSeconds = 180 } = {}) {
   mkdirSync(folder, { recursive: true });
   const child = (await whoAnswers(folder, port)) === "nobody" ? launch(folder, port, idleSeconds) : null;
   const limit = performance.now() + START_MS;
-  while ((await whoAnswers(folder, port)) !== "this forge") {
+  while ((await whoAnswers(folder, port)) !== "this forge" || isRival(folder, child)) {
     if (performance.now() > limit || (child?.exitCode ?? 0) !== 0) {
       throw new Error(`the forge did not start on ${url}; see ${join(folder, "forge.log")}`);
     }
     await new Promise((done) => setTimeout(done, POLL_MS));
   }
   return url;
+}
+
+/** One that came too late leaves by itself; until it has, it could still take the port of a forge that is stopped. */
+function isRival(folder, child) {
+  return child !== null && child.exitCode === null && readAddress(folder)?.pid !== child.pid;
 }
 
 function launch(folder, port, idleSeconds) {

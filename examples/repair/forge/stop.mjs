@@ -7,13 +7,20 @@ import { readAddress, whoAnswers } from "./address.mjs";
  * @returns {Promise<boolean>} whether one was running
  */
 export async function stopForge(folder) {
-  const address = readAddress(folder);
-  if (address === null) return false;
-  const port = Number(new URL(address.url).port);
-  if ((await whoAnswers(folder, port)) !== "this forge") return false;
-  await fetch(`${address.url}/stop`, { method: "POST", headers: { authorization: `Bearer ${address.stopToken}` } });
-  while ((await whoAnswers(folder, port)) === "this forge") await new Promise((done) => setTimeout(done, 25));
-  return true;
+  let ran = false;
+  for (;;) {
+    const address = readAddress(folder);
+    if (address === null) return ran;
+    if ((await whoAnswers(folder, Number(new URL(address.url).port))) !== "this forge") return ran;
+    ran = true;
+    await ask(address);
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}
+
+/** It may be gone before it is asked, or before it has answered. */
+async function ask({ url, stopToken }) {
+  await fetch(`${url}/stop`, { method: "POST", headers: { authorization: `Bearer ${stopToken}` } }).catch(() => null);
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
