@@ -4,14 +4,15 @@ import {
   toBuild, toFirstCheck, toReview,
 } from "../../testing/index.ts";
 import { budgetOf } from "../budget/budget.ts";
-import type { Seq } from "../brand.ts";
+import type { Digest, Seq } from "../brand.ts";
 import { canonicalJson } from "../json.ts";
 import { type Explanation, explain } from "./explain.ts";
+import { values } from "./persistent-map.ts";
 import { quoted } from "./standstill.ts";
 import { statusOf } from "./status.ts";
 
 const asked = (story: Story, options: { at?: number; owner?: "live" | "gone" } = {}): Explanation =>
-  explain(story.entries, { sessionId: testSession, sha256, ...(options.at !== undefined && { at: options.at as Seq }), ...(options.owner && { owner: options.owner }) });
+  explain(story.entries, { sessionId: testSession, sha256, ...(options.at !== undefined && { at: options.at as Seq }), look: () => options.owner ?? "unknown" });
 const seqs = (explanation: Explanation): Record<string, number> =>
   Object.fromEntries(Object.entries(explanation.answers).map(([question, one]) => [question, (one as { seq: number }).seq]));
 
@@ -112,8 +113,8 @@ describe("why it stands still, and what to type", () => {
 
   test("a rejection is final, and a new session is the way on", () => {
     const story = begin([...toBuild(), person("checkpoint_requested"), requested()]);
-    const { action, digest, id } = Object.values(story.state.checkpoints.buckets.find((bucket) => bucket) ?? {})[0] as { action: never; digest: never; id: string };
-    story.given(person("approval_decided", { checkpoint: id, decision: "REJECT", digest, action }));
+    const [checkpoint] = values(story.state.checkpoints);
+    story.given(person("approval_decided", { checkpoint: checkpoint?.id ?? "", decision: "REJECT", digest: checkpoint?.digest as Digest }));
     expect(asked(story)).toMatchObject({ reason: "approval_rejected", next: "loopledger submit FILE --id NEW-ID" });
   });
 

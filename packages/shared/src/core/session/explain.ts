@@ -13,7 +13,7 @@ import type { Json } from "../json.ts";
 import { type FoldEntry, evolve } from "./evolve.ts";
 import { budgetText, effectsText, evidenceText, goalText, stepsText } from "./explain-text.ts";
 import { type OwnerLooks, standstill } from "./standstill.ts";
-import { type SessionState, emptySession, holderOf } from "./state.ts";
+import { type Owner, type SessionState, emptySession, holderOf } from "./state.ts";
 import { type StatusView, statusOf } from "./status.ts";
 
 export interface Answer<T> {
@@ -55,8 +55,8 @@ export interface Asking {
   readonly sha256: Sha256;
   /** The last record that counts; all where it is left out. */
   readonly at?: Seq;
-  /** What the caller knows of the owner's process; only it can look. */
-  readonly owner?: OwnerLooks;
+  /** What the caller sees of the owner's process; only it can look. */
+  readonly look?: (owner: Owner) => OwnerLooks;
 }
 
 type Question = keyof Answers;
@@ -84,7 +84,8 @@ export function explain(entries: readonly FoldEntry[], asking: Asking): Explanat
     if (next.verdict.kind === "accepted") rests = restsOn(rests, state, next.state);
     state = next.state;
   }
-  return explainState(state, rests, asking.owner ?? "unknown");
+  const holder = holderOf(state);
+  return explainState(state, rests, (holder && asking.look?.(holder)) ?? "unknown");
 }
 
 function restsOn(rests: RestsOn, before: SessionState, after: SessionState): RestsOn {
