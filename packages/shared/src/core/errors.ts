@@ -27,6 +27,8 @@ const entries = {
   views_unreachable: { then: "retry", next: "See that the store of the views is there and answers; views are rebuilt from the ledger." },
   views_newer: { then: "stop", next: "These views were written by a newer release. Upgrade this one, or delete the views: they are rebuilt from the ledger." },
   blobs_unreachable: { then: "retry", next: "See that the blob store is there, answers and has space; the same content may be written again." },
+  address_refused: { then: "stop", next: "Listen on 127.0.0.1, ::1 or localhost: without tokens the API is for this machine only." },
+  address_in_use: { then: "stop", next: "Name another port with --port, or stop the process that listens there." },
   invalid_cursor: { then: "stop", next: "Take the cursor from the page before, unchanged, or leave it out to start from the newest." },
 } as const satisfies Record<string, CatalogueEntry>;
 

@@ -11,7 +11,7 @@ export const goalOf = (over: Partial<Goal> = {}): Goal => ({ goal: "Make the tes
 /** A digest that stands for something: equal for equal text. */
 export const digestOfText = (text: string): Digest => `sha256:${sha256(text)}` as Digest;
 
-const none = "" as EventId;
+const none = "none" as EventId;
 type Defaults = { readonly [T in EventType]: () => DataOf<T> };
 
 const workDefaults = {

@@ -1,6 +1,7 @@
 /** Builders, stories and small doubles for tests of every package; programs never import this. */
 export * from "./acts.ts";
 export * from "./data.ts";
+export * from "./fence-cases.ts";
 export * from "./folds.ts";
 export * from "./journeys.ts";
 export * from "./random.ts";

@@ -19,6 +19,11 @@ import { type StepClock, stepClock } from "./step-clock.ts";
 /** A record that depends on what the story has come to, or one that does not. */
 export type Act = LedgerRecord | ((story: Story) => LedgerRecord);
 
+/** The record that an act would append now: written by somebody who then is slow, or dies. */
+export function written(story: Story, act: Act): LedgerRecord {
+  return typeof act === "function" ? act(story) : act;
+}
+
 export class Story {
   readonly clock: StepClock = stepClock();
   readonly entries: FoldEntry[] = [];
@@ -49,8 +54,7 @@ export class Story {
 
   /** Appends and judges; the place names what the log would say of the entry. */
   append(act: Act, place: Place = {}): this {
-    const record = typeof act === "function" ? act(this) : act;
-    return this.appendEntry(entryOf(record, this.placed(place)));
+    return this.appendEntry(entryOf(written(this, act), this.placed(place)));
   }
   appendText(text: string, place: Place = {}): this {
     return this.appendEntry(entryOfText(text, this.placed(place)));

@@ -62,6 +62,19 @@ function delivery({ it, expect }: Vitest, make: () => Promise<LedgerWorld>): voi
     expect(byPartition(reader.got)).toEqual((await readAll(one)).filter((entry) => entry.key.startsWith("m")));
   }));
 
+  it("stays in order when another handle has appended very much in between", inWorld(make, async (world) => {
+    const [one, two] = [await world.open(), await world.open()];
+    const reader = await gather(one, await one.end());
+    await reader.subscription.caughtUp();
+    const flood = Array.from({ length: 9_000 }, (_, i) => `${i}`);
+    await Promise.all([two.append(session("flood"), flood), one.append(session("drop"), ["1"])]);
+    await one.append(session("drop"), ["2"]);
+    await one.append(session("flood"), ["end"]);
+    await reader.subscription.caughtUp();
+    expect(values(reader.got.filter((entry) => entry.key === "flood"))).toEqual([...flood, "end"]);
+    expect(values(reader.got.filter((entry) => entry.key === "drop"))).toEqual(["1", "2"]);
+  }));
+
   it("has handed on at caughtUp what another handle had appended before the call", inWorld(make, async (world) => {
     const [reader, writer] = [await world.open(), await world.open()];
     const { got, subscription } = await gather(reader, await reader.end());
