@@ -39,12 +39,15 @@ export interface Engine extends Ports {
   readonly silenceMs: number;
 }
 
+/** How long after a failed reading of a session's history it is read again, in ms. */
+const historyRetryMs = 250;
+
 export function makeEngine(ports: Ports, settings: EngineSettings): Engine {
   const log = settings.log ?? silentLog;
   const guards = settings.guards ?? guardsOn;
   const report = (error: unknown, what: string): void => log.error({ err: error }, what);
   const folds = new Folds({
-    ledger: ports.ledger, ids: ports.ids, report, evolve: makeEvolve(guards), ...(settings.only && { only: settings.only }),
+    ledger: ports.ledger, ids: ports.ids, report, evolve: makeEvolve(guards), later: (call) => void ports.clock.after(historyRetryMs, call), ...(settings.only && { only: settings.only }),
   });
   return {
     ...ports, folds, guards, log, leaseMs: settings.leaseMs, silenceMs: settings.silenceMs,

@@ -5,6 +5,8 @@
  * R1. States change only by folding entries in log order; a session's entries are folded once each, from any starting point.
  * R2. A read-back answers with the verdict that the own fold gave to exactly the text that was appended.
  * R3. Listeners never stop the fold: what they throw is reported and goes no further.
+ * R4. `folded` never passes an entry that has not been folded: a session whose history is still being read, or could not be
+ *     read and is tried again, holds its partition's position back.
  */
 import type { EventId, Offset, SessionId } from "../core/brand.ts";
 import type { LedgerRecord } from "../core/events/envelope.ts";
@@ -29,6 +31,8 @@ export interface FoldsOptions {
   readonly only?: (sessionId: SessionId) => boolean;
   /** Most sessions kept in memory; those at rest leave first. */
   readonly sessionsMax?: number;
+  /** Calls again after a moment: for a session whose history could not be read. Without it the session's next entry does. */
+  readonly later?: (call: () => void) => void;
   readonly report: (error: unknown, what: string) => void;
 }
 interface Kept {
@@ -44,6 +48,11 @@ export class Folds {
   readonly #evolve: Evolve;
   readonly #kept = new Map<SessionId, Kept>();
   readonly #loading = new Map<SessionId, { readonly ready: Promise<Kept>; readonly queued: LogEntry[] }>();
+  /** Entries of sessions whose history could not be read. */
+  readonly #missed = new Map<SessionId, LogEntry[]>();
+  /** Next entry that the subscription hands over, of each partition. */
+  readonly #next = new Map<number, Offset>();
+  readonly #foldedListeners = new Set<() => void>();
   readonly #own = new Map<string, Parsed>();
   readonly #waiters = new Map<EventId, Waiter>();
   readonly #listeners = new Set<Listener>();
@@ -57,6 +66,7 @@ export class Folds {
 
   /** Follows the tail from here on; earlier history of a session is read when it is first needed. */
   async start(from: Positions): Promise<void> {
+    for (const [partition, offset] of from) this.#next.set(partition, offset);
     this.#subscription = await this.#options.ledger.subscribe(from, (entries) => this.#take(entries));
   }
   async caughtUp(): Promise<void> {
@@ -66,6 +76,29 @@ export class Folds {
   async close(): Promise<void> {
     await this.#subscription?.close();
     this.#subscription = null;
+  }
+
+  /** True from `start` to `close`. */
+  get following(): boolean {
+    return this.#subscription !== null;
+  }
+  /** Every session is followed, so that every entry passes the listeners. */
+  get complete(): boolean {
+    return this.#options.only === undefined;
+  }
+  /** Next offset of each partition that is followed: every entry before it, from where this began, has been folded. */
+  folded(): Map<number, Offset> {
+    const positions = new Map(this.#next);
+    const queues = [...[...this.#loading.values()].map((one) => one.queued), ...this.#missed.values()];
+    for (const first of queues.flatMap((queue) => queue[0] ?? [])) {
+      if (first.offset < (positions.get(first.partition) ?? 0)) positions.set(first.partition, first.offset);
+    }
+    return positions;
+  }
+  /** Called after entries have been folded, once a piece of the log: `folded` may have moved. */
+  onFolded(listener: () => void): () => void {
+    this.#foldedListeners.add(listener);
+    return () => this.#foldedListeners.delete(listener);
   }
 
   /** Every change of every session that is kept. */
@@ -96,8 +129,7 @@ export class Folds {
     return kept ? kept.state : (await this.#load(sessionId)).state;
   }
   /** Puts a snapshot in place; entries from `next` on are folded on top of it. */
-  seed(state: SessionState): void {
-    const next = ((state.position?.offset ?? -1) + 1) as Offset;
+  seed(state: SessionState, next: Offset): void {
     if (!this.#kept.has(state.sessionId)) this.#kept.set(state.sessionId, { state, next });
   }
   forget(sessionId: SessionId): void {
@@ -124,35 +156,51 @@ export class Folds {
 
   #take(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
+      this.#next.set(entry.partition, (entry.offset + 1) as Offset);
       const sessionId = entry.key as SessionId;
       if (this.#options.only && !this.#options.only(sessionId)) continue;
       const loading = this.#loading.get(sessionId);
       const kept = this.#kept.get(sessionId);
       if (kept) this.#apply(kept, entry);
       else if (loading) loading.queued.push(entry);
-      else if (!sessionId.startsWith("_ledger/")) this.#meet(sessionId);
+      else if (!sessionId.startsWith("_ledger/")) this.#meet(sessionId, [entry]);
     }
+    this.#tellFolded();
   }
 
-  /** An entry of a session that is not kept: its history is read first. */
-  #meet(sessionId: SessionId): void {
-    this.#load(sessionId).catch((error: unknown) => this.#options.report(error, `reading session ${sessionId}`));
+  /** Entries of a session that is not kept: its history is read first. */
+  #meet(sessionId: SessionId, entries: readonly LogEntry[]): void {
+    const ready = this.#load(sessionId);
+    this.#loading.get(sessionId)?.queued.push(...entries);
+    ready.catch((error: unknown) => this.#options.report(error, `reading session ${sessionId}`));
   }
 
   #load(sessionId: SessionId): Promise<Kept> {
     const under = this.#loading.get(sessionId);
     if (under) return under.ready;
-    const queued: LogEntry[] = [];
-    const ready = this.#read(sessionId, queued).finally(() => this.#loading.delete(sessionId));
+    const queued = this.#missed.get(sessionId) ?? [];
+    this.#missed.delete(sessionId);
+    const ready = this.#read(sessionId, queued).finally(() => {
+      this.#loading.delete(sessionId);
+      if (queued.length > 0) this.#miss(sessionId, queued);
+      this.#tellFolded();
+    });
     this.#loading.set(sessionId, { ready, queued });
     return ready;
+  }
+  #miss(sessionId: SessionId, queued: LogEntry[]): void {
+    this.#missed.set(sessionId, queued);
+    this.#options.later?.(() => {
+      if (this.#missed.has(sessionId) && this.#subscription) this.#meet(sessionId, []);
+    });
   }
   async #read(sessionId: SessionId, queued: LogEntry[]): Promise<Kept> {
     const entries = await this.#options.ledger.readSession(sessionId);
     const kept: Kept = { state: emptySession(sessionId), next: 0 as Offset };
     this.#makeRoom();
     this.#kept.set(sessionId, kept);
-    for (const entry of [...entries, ...queued]) this.#apply(kept, entry);
+    for (const entry of entries) this.#apply(kept, entry);
+    for (const entry of queued.splice(0)) this.#apply(kept, entry);
     return kept;
   }
 
@@ -189,6 +237,16 @@ export class Folds {
       listener(change);
     } catch (error) {
       this.#options.report(error, `a listener of session ${change.sessionId}`);
+    }
+  }
+
+  #tellFolded(): void {
+    for (const listener of this.#foldedListeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.#options.report(error, "a listener of the fold");
+      }
     }
   }
 

@@ -8,6 +8,7 @@ export * from "./liveness.ts";
 export * from "./log.ts";
 export * from "./offers.ts";
 export * from "./payloads.ts";
+export * from "./restore.ts";
 export * from "./steps.ts";
 export * from "./submission.ts";
 export * from "./tenure.ts";
