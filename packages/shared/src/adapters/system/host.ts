@@ -13,10 +13,13 @@ export interface SystemHostOptions {
 }
 
 export function createSystemHost({ proc = "/proc" }: SystemHostOptions = {}): Host {
-  const hasProc = statOf(proc, process.pid) !== null;
+  const own = statOf(proc, process.pid);
+  const hasProc = own !== null;
   const self: ClaimHost = hasProc
     ? {
-        pid: process.pid, startTime: statOf(proc, process.pid)?.startTime ?? "", bootId: readFileSync(`${proc}/sys/kernel/random/boot_id`, "utf8").trim(),
+        pid: process.pid,
+        startTime: own.startTime,
+        bootId: readFileSync(`${proc}/sys/kernel/random/boot_id`, "utf8").trim(),
         pidNamespace: readlinkSync(`${proc}/self/ns/pid`),
       }
     : { pid: process.pid, startTime: "", bootId: hostname(), pidNamespace: process.platform };
