@@ -1,6 +1,7 @@
 export { exec, fn, http } from "./builders.ts";
+export type { CheckInput, HandlersConfigInput, HttpTarget, MakerInput, ToolInput } from "./builders.ts";
 export { handlersConfig, HandlersConfigInvalid, parseHandlersConfig } from "./config/handlers-config.ts";
-export type { HandlersConfig, HandlersConfigInput } from "./config/handlers-config.ts";
+export type { HandlersConfig } from "./config/handlers-config.ts";
 export type { HandlersDeps } from "./deps.ts";
 export { StepRefused } from "./inline/functions.ts";
 export type { FnCheckTask, FnMakerTask, FnToolCall } from "./inline/functions.ts";

@@ -1,9 +1,10 @@
 /** The operator's handlers by name. Text of a goal picks a name here; it never becomes a command. */
 import { resolve } from "node:path";
-import type { CheckTask, MakerTask } from "@loopledger/shared/core/effects/handling";
+import type { CheckTask, CycleEnd, MakerTask } from "@loopledger/shared/core/effects/handling";
 import type { Check, Handlers, Maker, Running, Tool } from "@loopledger/shared/ports";
+import type { HandlersConfigInput } from "./builders.ts";
 import { type CheckDefinition, type MakerDefinition, type Target, type ToolDefinition, defaultSeconds } from "./config/definitions.ts";
-import { type HandlersConfigInput, parseHandlersConfig } from "./config/handlers-config.ts";
+import { parseHandlersConfig } from "./config/handlers-config.ts";
 import type { HandlersDeps } from "./deps.ts";
 import { runExecCheck } from "./exec/check.ts";
 import { runExecMaker } from "./exec/maker.ts";
@@ -50,7 +51,7 @@ function makerOf(name: string, definition: MakerDefinition, deps: HandlersDeps):
   const seconds = secondsOf(definition, defaultSeconds.maker);
   const nowMs = deps.now ?? Date.now;
   const effects = definition.effects ?? "workspace";
-  const run = (task: MakerTask, running: Running) => {
+  const runOnce = (task: MakerTask, running: Running) => {
     const timeoutSeconds = limitOf(seconds, task);
     switch (definition.kind) {
       case "exec":
@@ -63,7 +64,16 @@ function makerOf(name: string, definition: MakerDefinition, deps: HandlersDeps):
         return definition satisfies never;
     }
   };
-  return { name, principal: principalOf(name, definition), effects, timeoutSeconds: seconds, run };
+  return {
+    name, principal: principalOf(name, definition), effects, timeoutSeconds: seconds,
+    run: async (task, running) => budgetOrTime(await runOnce(task, running), task, seconds),
+  };
+}
+
+/** A maker that ran out of the session's running time and not of its own limit says so by its code. */
+function budgetOrTime(end: CycleEnd, task: MakerTask, seconds: number): CycleEnd {
+  const byBudget = end.kind === "failed" && end.code === "maker_timeout" && task.wallSecondsLeft !== null && task.wallSecondsLeft < seconds;
+  return byBudget ? { ...end, code: "wall_seconds", message: "the running time that the budget allows is used up" } : end;
 }
 
 function checkOf(name: string, definition: CheckDefinition, deps: HandlersDeps): Check {
@@ -85,7 +95,7 @@ function checkOf(name: string, definition: CheckDefinition, deps: HandlersDeps):
   return {
     name, principal: principalOf(name, definition), timeoutSeconds: seconds, run,
     pin: () => checkDigest(definition, { folder: workspace ?? deps.folder, protect: deps.protect ?? [] }),
-    revision: async () => (workspace === null ? null : workspaceRevision(workspace, { leaveOut: deps.dataFolder === undefined ? [] : [deps.dataFolder] })),
+    revision: async () => (workspace === null ? null : workspaceRevision(workspace, { leaveOut: deps.dataFolder === undefined ? [] : [deps.dataFolder], path: deps.environment["PATH"] })),
   };
 }
 

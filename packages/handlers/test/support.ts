@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createMemoryBlobs } from "@loopledger/shared/memory";
 import type { Blobs } from "@loopledger/shared/ports";
 import { onTestFinished } from "vitest";
-import type { HandlersConfigInput } from "../src/config/handlers-config.ts";
+import type { HandlersConfigInput } from "../src/builders.ts";
 import type { HandlersDeps } from "../src/deps.ts";
 import { makeHandlers } from "../src/registry.ts";
 import { startStepServer } from "../src/steps/server.ts";

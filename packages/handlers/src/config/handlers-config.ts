@@ -9,8 +9,6 @@ export const handlersConfig = z.strictObject({
   tools: z.record(name, handlerOf("tool", toolKinds)).default({}),
 });
 export type HandlersConfig = z.output<typeof handlersConfig>;
-/** As an operator writes it. */
-export type HandlersConfigInput = z.input<typeof handlersConfig>;
 
 /** The config is wrong: `faults` has all of them, each with the place where it stands. */
 export class HandlersConfigInvalid extends Error {

@@ -5,7 +5,7 @@ import type { Blobs } from "@loopledger/shared/ports";
 import { expect, test } from "vitest";
 import { makerTask, running, sessionId, workbench } from "../../test/support.ts";
 import { Output, logBytesMax } from "./output.ts";
-import { Redactor } from "./redactor.ts";
+import { Redactor } from "../results/redactor.ts";
 
 /** Blobs that keep nothing and yield on every write, as a disk would. */
 function countingBlobs() {

@@ -3,7 +3,7 @@ import type { Digest, SessionId } from "@loopledger/shared/core/brand";
 import type { CycleLog } from "@loopledger/shared/core/events/fields";
 import { repairText, tailText } from "@loopledger/shared/core/json";
 import type { BlobWriter, Blobs } from "@loopledger/shared/ports";
-import type { Redactor } from "./redactor.ts";
+import type { Redactor } from "../results/redactor.ts";
 
 /** The tail, in bytes. */
 export const tailBytes = 8192;

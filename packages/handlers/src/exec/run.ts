@@ -15,7 +15,7 @@ import { type Ended, launch } from "../supervisor/launch.ts";
 import { afterEarlier } from "../supervisor/live.ts";
 import { environmentFor } from "./environment.ts";
 import { Output } from "./output.ts";
-import { Redactor, secretValues } from "./redactor.ts";
+import { Redactor, secretValues } from "../results/redactor.ts";
 
 export interface ExecRun {
   readonly definition: ExecDefinition;

@@ -3,10 +3,11 @@ import type { CheckRun, CheckTask, CycleEnd, MakerTask } from "@loopledger/share
 import { cutText, repairText } from "@loopledger/shared/core/json";
 import type { Target } from "../config/definitions.ts";
 import { fingerprintOf } from "../results/fingerprint.ts";
+import { Redactor } from "../results/redactor.ts";
 import { makerResult, readResult } from "../results/maker-result.ts";
 import { inconclusive, readValidation } from "../results/validation.ts";
 import { bodyOf, retryAfterOf, shown } from "./answer.ts";
-import { VariableMissing, expanded } from "./expand.ts";
+import { VariableMissing, expanded, secretsOf } from "./expand.ts";
 import { type Answered, type ExchangeEnd, exchange } from "./request.ts";
 import type { CallLimits } from "./tool.ts";
 
@@ -23,19 +24,24 @@ export async function runHttpMaker(target: Target, task: MakerTask, limits: Make
     case "lost":
       return failed(ambiguous, "maker_connection", end.why);
     case "answered":
-      return makerAnswer(end, ambiguous, limits.nowMs());
+      return makerAnswer(end, { ambiguous, nowMs: limits.nowMs(), redactor: new Redactor(secretsOf(target, limits.environment)) });
     default:
       return end satisfies never;
   }
 }
 
-function makerAnswer(answered: Answered, ambiguous: "transient" | "deterministic", nowMs: number): CycleEnd {
+interface Reading {
+  readonly ambiguous: "transient" | "deterministic";
+  readonly nowMs: number;
+  readonly redactor: Redactor;
+}
+function makerAnswer(answered: Answered, { ambiguous, nowMs, redactor }: Reading): CycleEnd {
   const { status } = answered;
   if (status >= 200 && status < 300) {
-    const read = readResult(bodyOf(answered));
+    const read = readResult(redactor.json(bodyOf(answered)));
     return read.ok ? { kind: "built", result: makerResult(read.file, "") } : failed("deterministic", "maker_result_unreadable", read.why);
   }
-  const message = `the maker answered ${status}: ${shown(answered)}`;
+  const message = `the maker answered ${status}: ${redactor.text(shown(answered))}`;
   const wait = retryAfterOf(answered, nowMs);
   const kind = status === 408 || status === 429 ? "transient" : status >= 500 ? ambiguous : "deterministic";
   return { ...failed(kind, `maker_http_${status}`, message), ...(wait === undefined ? {} : { retryAfterSeconds: wait }) };
@@ -45,8 +51,9 @@ export async function runHttpCheck(target: Target, task: CheckTask, limits: Call
   const end = await post(target, JSON.stringify(task.input), { ...limits, headers: { "loopledger-session": task.sessionId } });
   if (limits.signal.aborted) return inconclusive("told to stop", { verdict: "STOPPED" });
   if (end.kind !== "answered") return inconclusive(`the check did not answer: ${end.why}`);
-  if (end.status < 200 || end.status >= 300) return inconclusive(`the check answered ${end.status}`, { output: shown(end) });
-  return readValidation(bodyOf(end));
+  const redactor = new Redactor(secretsOf(target, limits.environment));
+  if (end.status < 200 || end.status >= 300) return inconclusive(`the check answered ${end.status}`, { output: redactor.text(shown(end)) });
+  return readValidation(redactor.json(bodyOf(end)));
 }
 
 async function post(

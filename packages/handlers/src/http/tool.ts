@@ -2,7 +2,8 @@ import type { LookAnswer, ToolAnswer, ToolCall } from "@loopledger/shared/core/e
 import type { Target } from "../config/definitions.ts";
 import { lookAnswer } from "../inline/tool.ts";
 import { bodyOf, isStaleOwner, retryAfterOf, shown } from "./answer.ts";
-import { VariableMissing, expanded } from "./expand.ts";
+import { Redactor } from "../results/redactor.ts";
+import { VariableMissing, expanded, secretsOf } from "./expand.ts";
 import { type Answered, type ExchangeEnd, exchange } from "./request.ts";
 
 export interface CallLimits {
@@ -21,15 +22,15 @@ export async function callHttpTool(target: Target, call: ToolCall, limits: CallL
     case "lost":
       return { kind: "lost", why: end.why };
     case "answered":
-      return answerOf(end, limits.nowMs());
+      return answerOf(end, { nowMs: limits.nowMs(), redactor: new Redactor(secretsOf(target, limits.environment)) });
     default:
       return end satisfies never;
   }
 }
 
-function answerOf(answered: Answered, nowMs: number): ToolAnswer {
+function answerOf(answered: Answered, { nowMs, redactor }: { nowMs: number; redactor: Redactor }): ToolAnswer {
   const { status } = answered;
-  const result = bodyOf(answered);
+  const result = redactor.json(bodyOf(answered));
   if (status >= 200 && status < 300) return { kind: "confirmed", result };
   if (isStaleOwner(answered, result)) return { kind: "refused", result };
   if (status === 408 || status === 429) {
@@ -38,15 +39,16 @@ function answerOf(answered: Answered, nowMs: number): ToolAnswer {
   }
   // 307 and 308 ask for the call to be made elsewhere, and it was not; other redirects may well come after the effect.
   if (status === 307 || status === 308 || (status >= 400 && status < 500)) return { kind: "failed", class: "deterministic", result: { status, answer: result } };
-  return { kind: "lost", why: `the target answered ${status}: ${shown(answered)}` };
+  return { kind: "lost", why: `the target answered ${status}: ${redactor.text(shown(answered))}` };
 }
 
 /** GET with the key and the same headers. What cannot be understood is unknown, never `did_not_happen`. */
 export async function lookByHttp(target: Target, call: ToolCall, limits: CallLimits): Promise<LookAnswer> {
   const end = await ask(target, call, { ...limits, method: "GET" });
   if (end.kind !== "answered") return { status: "unknown", evidence: { why: end.why } };
-  if (end.status < 200 || end.status >= 300) return { status: "unknown", evidence: { why: `the look-up answered ${end.status}`, answer: shown(end) } };
-  return lookAnswer(bodyOf(end));
+  const redactor = new Redactor(secretsOf(target, limits.environment));
+  if (end.status >= 200 && end.status < 300) return lookAnswer(redactor.json(bodyOf(end)));
+  return { status: "unknown", evidence: { why: `the look-up answered ${end.status}`, answer: redactor.text(shown(end)) } };
 }
 
 type Asked = CallLimits & { readonly method: "GET" | "POST"; readonly body?: string };

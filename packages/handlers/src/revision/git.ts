@@ -1,6 +1,6 @@
 /** A revision of a git workspace, taken without changing the repository: index and new objects go to a temporary folder. */
 import { execFile } from "node:child_process";
-import { copyFile, mkdtemp, realpath, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { promisify } from "node:util";
@@ -16,10 +16,10 @@ interface Repository {
 type Git = (args: readonly string[], environment?: Readonly<Record<string, string>>) => Promise<string>;
 
 /** Digest of HEAD, index, working tree and untracked unignored files; null where the folder is in no repository, or ignored by it. */
-export async function gitRevision(folder: string, leaveOut: readonly string[]): Promise<string | null> {
+export async function gitRevision(folder: string, { leaveOut, path }: { leaveOut: readonly string[]; path?: string | undefined }): Promise<string | null> {
   const git: Git = async (args, environment = {}) => {
     const { stdout } = await execute("git", ["-c", "core.fsmonitor=false", "-c", "core.looseCompression=0", "-c", "advice.addEmbeddedRepo=false", ...args], {
-      cwd: folder, maxBuffer: 512 * 1024 * 1024, encoding: "utf8", env: { ...plainEnvironment(), ...environment },
+      cwd: folder, maxBuffer: 512 * 1024 * 1024, encoding: "utf8", env: { ...plainEnvironment(path), ...environment },
     });
     return stdout;
   };
@@ -35,9 +35,12 @@ export async function gitRevision(folder: string, leaveOut: readonly string[]): 
   return `git:${sha256(JSON.stringify([head.trim(), sha256(index), tree])).slice("sha256:".length)}`;
 }
 
-/** Nothing of the caller's environment that points git elsewhere. */
-function plainEnvironment(): Record<string, string> {
-  return { PATH: "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin", LC_ALL: "C", GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.directory", GIT_CONFIG_VALUE_0: "*" };
+/** Nothing that points git elsewhere, and no person's own settings: every process of every user sees the same state. */
+function plainEnvironment(path = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"): Record<string, string> {
+  return {
+    PATH: path, LC_ALL: "C", HOME: "/nonexistent", GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.directory", GIT_CONFIG_VALUE_0: "*",
+  };
 }
 
 async function repositoryOf(git: Git, folder: string): Promise<Repository | null> {
@@ -79,7 +82,7 @@ async function workingTree(git: Git, repository: Repository, left: readonly stri
     const environment = {
       GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: join(temporary, "objects"), GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objects,
     };
-    await execute("mkdir", [environment.GIT_OBJECT_DIRECTORY]);
+    await mkdir(environment.GIT_OBJECT_DIRECTORY);
     await git(["add", "--all", "--", ":(top)", ...left.map((path) => `:(top,exclude,literal)${path}`)], environment);
     if (left.length > 0) await git(["rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", ...left.map((path) => `:(top,literal)${path}`)], environment);
     return (await git(["write-tree"], environment)).trim();

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../../../../test/support/until.ts";
 import { fixture, makerTask, running, temporaryFolder, workbench } from "../../test/support.ts";
+// biome-ignore lint/correctness/useImportExtensions: plain JavaScript with a declaration beside it.
 import { isAlive, placeOf, self, statOf } from "./processes.mjs";
+// biome-ignore lint/correctness/useImportExtensions: plain JavaScript with a declaration beside it.
 import { newRecord, readRecords, writeRecord } from "./records.mjs";
 import { endStale } from "./stale.ts";
 

@@ -1,0 +1,119 @@
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, readFile, readdir, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../test/support.ts";
+import { bytesMax } from "./files.ts";
+import { workspaceRevision } from "./workspace-revision.ts";
+
+async function repository({ commit = true } = {}) {
+  const folder = await temporaryFolder();
+  const git = (...args: string[]) => execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  git("init", "-q");
+  await writeFile(join(folder, "a.txt"), "one\n");
+  await writeFile(join(folder, ".gitignore"), "ignored/\n");
+  if (commit) {
+    git("add", ".");
+    git("commit", "-qm", "first");
+  }
+  return { folder, git };
+}
+/** Each change gives another revision than all before; going back gives the first again. */
+async function revisionsOf(folder: string, changes: readonly (() => Promise<unknown> | unknown)[], leaveOut: readonly string[] = []) {
+  const revisions = [await workspaceRevision(folder, { leaveOut })];
+  for (const change of changes) {
+    await change();
+    revisions.push(await workspaceRevision(folder, { leaveOut }));
+  }
+  return revisions;
+}
+
+test("in git each change of HEAD, index, working tree and untracked files is another revision", async () => {
+  const { folder, git } = await repository();
+  const revisions = await revisionsOf(folder, [
+    () => writeFile(join(folder, "a.txt"), "two\n"),
+    () => git("add", "a.txt"),
+    () => git("commit", "-qm", "second"),
+    () => writeFile(join(folder, "new.txt"), "n"),
+    () => chmod(join(folder, "new.txt"), 0o755),
+    () => rm(join(folder, "a.txt")),
+  ]);
+  expect(new Set(revisions).size).toBe(7);
+  for (const revision of revisions) expect(revision).toMatch(/^git:[0-9a-f]{64}$/);
+  git("checkout", "-q", "--", "a.txt");
+  await rm(join(folder, "new.txt"));
+  expect(await workspaceRevision(folder)).toBe(revisions[3]);
+});
+
+test("ignored files and the data folder do not count", async () => {
+  const { folder } = await repository();
+  const data = join(folder, ".loopledger");
+  const revisions = await revisionsOf(folder, [
+    () => mkdir(join(folder, "ignored")), () => writeFile(join(folder, "ignored", "x"), "x"),
+    () => mkdir(data), () => writeFile(join(data, "ledger.db"), "x"), () => writeFile(join(data, "ledger.db"), "y"),
+  ], [data]);
+  expect(new Set(revisions).size).toBe(1);
+});
+
+test("a data folder that is ignored, or tracked by mistake, does not count either", async () => {
+  const { folder, git } = await repository();
+  const data = join(folder, ".loopledger");
+  await mkdir(data);
+  await writeFile(join(data, "ledger.db"), "x");
+  git("add", "-f", ".loopledger");
+  git("commit", "-qm", "by mistake");
+  const tracked = await revisionsOf(folder, [() => writeFile(join(data, "ledger.db"), "y"), () => git("add", ".")], [data]);
+  expect(new Set(tracked).size).toBe(1);
+  await writeFile(join(folder, ".gitignore"), ".loopledger/\n");
+  const ignored = await revisionsOf(folder, [() => writeFile(join(data, "other"), "z"), () => writeFile(join(folder, "seen"), "s")], [data]);
+  expect(ignored[1]).toBe(ignored[0]);
+  expect(ignored[2]).not.toBe(ignored[0]);
+});
+
+test("taking a revision changes nothing in the repository", async () => {
+  const { folder, git } = await repository();
+  await writeFile(join(folder, "new.txt"), "n");
+  const files = async () => ((await readdir(join(folder, ".git"), { recursive: true })).sort());
+  const before = { index: await readFile(join(folder, ".git", "index")), files: await files() };
+  await workspaceRevision(folder);
+  expect({ index: await readFile(join(folder, ".git", "index")), files: await files() }).toEqual(before);
+  expect(git("status", "--porcelain")).toBe("?? new.txt\n");
+});
+
+test("a repository without commits, and a folder inside of one, have revisions", async () => {
+  const { folder } = await repository({ commit: false });
+  await mkdir(join(folder, "inner"));
+  const revisions = await revisionsOf(join(folder, "inner"), [() => writeFile(join(folder, "a.txt"), "two\n"), () => writeFile(join(folder, "inner", "b"), "b")]);
+  expect(new Set(revisions).size).toBe(3);
+  expect(revisions[0]).toMatch(/^git:/);
+});
+
+test("a folder that its repository ignores is digested by its files", async () => {
+  const { folder } = await repository();
+  const inner = join(folder, "ignored", "copy");
+  await mkdir(inner, { recursive: true });
+  const revisions = await revisionsOf(inner, [() => writeFile(join(inner, "b"), "b"), () => writeFile(join(inner, "b"), "c")]);
+  expect(new Set(revisions).size).toBe(3);
+  expect(revisions[0]).toMatch(/^files:/);
+});
+
+test("without git all files count but those of packages and of the data folder", async () => {
+  const folder = await temporaryFolder();
+  const data = join(folder, "data");
+  for (const name of ["src", "node_modules", ".loopledger", "data"]) await mkdir(join(folder, name));
+  const same = await revisionsOf(folder, ["node_modules", ".loopledger", "data"].map((name) => () => writeFile(join(folder, name, "x"), name)), [data]);
+  expect(new Set(same).size).toBe(1);
+  const differing = await revisionsOf(folder, [
+    () => writeFile(join(folder, "src", "a"), "1"), () => writeFile(join(folder, "src", "a"), "2"), () => chmod(join(folder, "src", "a"), 0o755),
+    () => symlink("a", join(folder, "src", "b")), () => rm(join(folder, "src", "a")),
+  ], [data]);
+  expect(new Set(differing).size).toBe(6);
+});
+
+test("a workspace that is missing or too large has none", async () => {
+  const folder = await temporaryFolder();
+  expect(await workspaceRevision(join(folder, "missing"))).toBeNull();
+  await writeFile(join(folder, "large"), "");
+  await truncate(join(folder, "large"), bytesMax + 1);
+  expect(await workspaceRevision(folder)).toBeNull();
+});
