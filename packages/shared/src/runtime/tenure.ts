@@ -40,6 +40,8 @@ export class Tenure {
   #epoch: Epoch;
   /** Monotonic time from before the last claim's append: deadlines of repeated calls count from it. */
   #since: number;
+  /** The epoch that is being claimed next: its record is in the fold before its verdict is heard here. */
+  #next: Epoch | null = null;
   #dropped = false;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -71,9 +73,10 @@ export class Tenure {
     if (!state) throw new StaleOwner(this.sessionId, "dropped");
     return state;
   }
-  /** The fold still names this process owner in this epoch, and it has not let go. */
+  /** The fold still names this process owner in this epoch, or in the one that it is claiming, and it has not let go. */
   holds(state: SessionState | undefined = this.#engine.folds.peek(this.sessionId)): boolean {
-    return !this.#dropped && state?.epoch === this.#epoch && state.owner?.id === this.#engine.ownerId;
+    if (this.#dropped || state?.owner?.id !== this.#engine.ownerId) return false;
+    return state.epoch === this.#epoch || state.epoch === this.#next;
   }
   drop(): void {
     this.#dropped = true;
@@ -92,6 +95,7 @@ export class Tenure {
       this.#mustHold();
       const epoch = (this.#epoch + 1) as Epoch;
       const since = this.#engine.clock.monotonic();
+      this.#next = epoch;
       const verdict = await claimEpoch(this.#engine, this.state, { ...this.#claiming, epoch });
       if (verdict.kind !== "accepted") throw this.#lost(verdict);
       this.#epoch = epoch;

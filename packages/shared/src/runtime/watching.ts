@@ -54,9 +54,8 @@ export function watchTenure(engine: Engine, tenure: Tenure, stopping: AbortSigna
 }
 
 function stopReason(tenure: Tenure, state: SessionState): StopReason | null {
-  if (state.end?.reason === "incomplete_tool_turn") return "ended";
   if (state.end) return "ended";
-  if (state.owner?.id === undefined || state.epoch > tenure.epoch) return tenure.holds(state) ? null : "stale";
+  if (!tenure.holds(state)) return "stale";
   if (state.cancel) return "cancelled";
   return state.pause?.now ? "paused" : null;
 }
