@@ -29,11 +29,22 @@ export class Liveness {
   /** Renews three times within a lease; a failed renewal is tried again and takes nothing down. */
   #beat(): void {
     this.#stop = this.#engine.clock.after(this.#engine.leaseMs / 3, () => {
-      void this.#lease?.renew().then((held) => {
-        if (!held) this.#engine.log.warn("liveness lease not renewed");
+      void this.#keep().then(() => {
         if (this.#stop) this.#beat();
       });
     });
+  }
+  /** A lease that ran out while this process was stopped is never renewed: it takes a new one, so that what it claims from then on is its own again. */
+  async #keep(): Promise<void> {
+    if (await this.#lease?.renew()) return;
+    this.#engine.log.warn("liveness lease not renewed; a new one is taken");
+    try {
+      const lease = await this.#engine.ownership.register(this.#engine.ownerId, this.#engine.leaseMs);
+      if (this.#stop) this.#lease = lease;
+      else await lease.release();
+    } catch (error) {
+      this.#engine.log.warn({ err: error }, "no new liveness lease");
+    }
   }
   async stop(): Promise<void> {
     this.#stop?.();

@@ -4,6 +4,7 @@
  * Z1. Only who carries the session in memory without a break goes on in its epoch; who dropped it claims the next one.
  * Z2. What is unsettled from an earlier epoch is settled before anything else is done.
  * Z3. A lease or a dead process decides only whether to try; the claim's verdict decides whether to act.
+ * Z4. Between two steps an owner has no call under way: an effect of its own epoch without an outcome is lost, and it claims the next one.
  */
 import type { EventId, LogTime, OwnerId } from "../brand.ts";
 import type { Cycle } from "../events/fields.ts";
@@ -56,7 +57,8 @@ function waitForDispatch(state: SessionState): Decision {
 function goOn(state: SessionState, seat: Seat, cycle: Cycle): Decision {
   const earlier = state.unsettled.filter((key) => (lookUp(state.effects, key)?.epoch ?? 0) < state.epoch);
   if (earlier.length > 0) return { do: "settle", keys: earlier };
-  if (state.unsettled.length === 0 && state.pause?.now) return { do: "hand_back", why: "paused" };
+  if (state.open && state.unsettled.length > 0) return { do: "claim", dispatch: state.open.eventId, cycle };
+  if (state.pause?.now) return { do: "hand_back", why: "paused" };
   if (!seat.serves.includes(cycle)) return { do: "hand_back", why: `serves no ${cycle}` };
   if (waitsForRetry(state)) return wait("timer", nextDue(state));
   if (state.pending.length > 0) return { do: "hand_back", why: "waits for a decision" };
