@@ -63,15 +63,22 @@ type Question = keyof Answers;
 const questions: readonly Question[] = ["goal", "steps", "effects", "evidence", "budget", "active"];
 type RestsOn = Readonly<Record<Question, number>>;
 
-/** What each answer is made of: where none of these has changed, the answer has not. */
-function groundsOf(state: SessionState): Readonly<Record<Question, readonly unknown[]>> {
+/** Whether an answer is another one after a record than before it. */
+const changes: Readonly<Record<Question, (before: SessionState, after: SessionState) => boolean>> = {
+  goal: (before, after) => before.submission !== after.submission,
+  steps: (before, after) => before.leaves !== after.leaves && standings(before) !== standings(after),
+  effects: (before, after) => before.effects !== after.effects || (after.unsettled.length > 0 && (before.epoch !== after.epoch || before.end !== after.end)),
+  evidence: (before, after) => before.lastCheck !== after.lastCheck || before.receipt !== after.receipt || before.gaps !== after.gaps,
+  budget: (before, after) => budgetGrounds(before).some((ground, index) => ground !== budgetGrounds(after)[index]),
+  active: (before, after) => holding(before) !== holding(after),
+};
+const standings = ({ leaves }: SessionState): string => Object.values(leaves).map((leaf) => `${leaf.status} ${leaf.seq}`).join();
+function budgetGrounds({ spending, open }: SessionState): readonly unknown[] {
+  return [spending.iterations, spending.costUsd, spending.tokens, spending.runningMs, spending.reservations, spending.raised, open?.cycle === "build"];
+}
+function holding(state: SessionState): string | null {
   const holder = holderOf(state);
-  return {
-    goal: [state.submission], steps: [state.leaves], effects: [state.effects, ...(state.unsettled.length > 0 ? [state.end?.reason, state.epoch] : [])],
-    evidence: [state.lastCheck, state.receipt, state.gaps],
-    budget: [state.spending.iterations, state.spending.costUsd, state.spending.tokens, state.spending.runningMs, state.spending.reservations, state.spending.raised, state.open?.cycle],
-    active: [holder?.id, holder && state.epoch, holder && state.open?.eventId],
-  };
+  return holder && `${holder.id} ${state.epoch} ${state.open?.eventId}`;
 }
 
 /** Folds the records and answers. A session without a goal has null for a goal and answers all the same. */
@@ -89,10 +96,8 @@ export function explain(entries: readonly FoldEntry[], asking: Asking): Explanat
 }
 
 function restsOn(rests: RestsOn, before: SessionState, after: SessionState): RestsOn {
-  const was = groundsOf(before);
-  const is = groundsOf(after);
-  const changed = questions.filter((one) => before.seq === 0 || is[one].length !== was[one].length || is[one].some((ground, index) => ground !== was[one][index]));
-  return { ...rests, ...Object.fromEntries(changed.map((one) => [one, after.seq])) };
+  const changed = questions.filter((one) => before.seq === 0 || changes[one](before, after));
+  return changed.length === 0 ? rests : { ...rests, ...Object.fromEntries(changed.map((one) => [one, after.seq])) };
 }
 
 function explainState(state: SessionState, seqs: RestsOn, owner: OwnerLooks): Explanation {

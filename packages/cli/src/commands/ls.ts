@@ -1,0 +1,45 @@
+/** `ls`: the sessions of the ledger, newest first. */
+import { disposition as dispositions } from "@loopledger/shared/core/events/fields";
+import { type Register, example } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { UsageError } from "../errors.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { wholeNumber } from "../reading/flags.ts";
+import { withReader } from "../reading/open-reader.ts";
+import type { ListRow } from "../reading/reader.ts";
+import { listLine } from "../reading/status-text.ts";
+
+interface Options { readonly disposition?: string; readonly label?: string; readonly limit?: string; readonly cursor?: string }
+
+export const register: Register = (program, bind) => {
+  program.command("ls").description("the sessions, newest first")
+    .option("--disposition <d>", "only these: running, waiting, done, handed_off, failed, cancelled")
+    .option("--label <name=value>", "only those with this label")
+    .option("--limit <n>", "at most n").option("--cursor <c>", "go on behind the row with this cursor")
+    .addHelpText("after", example("loopledger ls", "loopledger ls --json --disposition waiting --limit 20"))
+    .action(bind<Options>((context, _words, options) => list(context, options)));
+};
+
+function list(context: CommandContext, options: Options): Promise<ExitCode> {
+  const { disposition, label, cursor } = options;
+  if (disposition !== undefined && !(dispositions.options as readonly string[]).includes(disposition)) {
+    throw new UsageError(`--disposition takes ${dispositions.options.join(", ")}, not "${disposition}".`);
+  }
+  const limit = options.limit === undefined ? null : wholeNumber(options.limit, { flag: "--limit", least: 1 });
+  return withReader(context, async (reader) => {
+    const rows = reader.list({ disposition, label, limit, cursor });
+    if (context.json) for await (const row of rows) context.print.row({ ...row.view, cursor: row.cursor });
+    else await printTable(context, rows, limit);
+    return exitCodes.done;
+  });
+}
+
+async function printTable({ print }: CommandContext, rows: AsyncIterable<ListRow>, limit: number | null): Promise<void> {
+  const all: ListRow[] = [];
+  for await (const row of rows) all.push(row);
+  const width = all.reduce((most, { view }) => Math.max(most, Math.min(view.sessionId.length, 48)), 8);
+  for (const { view } of all) print.line(listLine(view, width, print.paint));
+  const last = all.at(-1);
+  if (!last) print.note("There are no sessions here. `loopledger run` or `loopledger submit` begins one.");
+  else if (limit !== null && all.length === limit) print.note(`More may follow: --cursor '${last.cursor}'`);
+}

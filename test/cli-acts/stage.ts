@@ -1,0 +1,116 @@
+/**
+ * A data folder with a story in it: one process that carries sessions with the handlers of the story, and the command, which is
+ * started as its own process on the same folder.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { reviewRunner } from "@loopledger/checker/checker";
+import { type HandlersConfigInput, makeHandlers, startStepServer } from "@loopledger/handlers/index";
+import { openFolderBlobs } from "@loopledger/shared/blobs";
+import type { SessionId } from "@loopledger/shared/core/brand";
+import type { Goal } from "@loopledger/shared/core/events/goal";
+import type { SessionState } from "@loopledger/shared/core/session/state";
+import { type Draft, type Engine, Carrier, Liveness, appendAct, makeEngine, submitGoal } from "@loopledger/shared/runtime";
+import { openSqliteLedger, openSqliteOwnership } from "@loopledger/shared/sqlite";
+import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
+import { buildRunner } from "@loopledger/worker/worker";
+
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+  /** The one JSON document on stdout. */
+  json(): Record<string, never>;
+  /** The rows on stdout. */
+  rows(): Record<string, never>[];
+}
+export interface Stage {
+  readonly folder: string;
+  readonly engine: Engine;
+  submit(id: string, goal?: Partial<Goal>): Promise<SessionId>;
+  /** Carries the session until it rests or is over. */
+  carry(id: string, cyclesMax?: number): Promise<SessionState>;
+  act(id: string, draft: Draft): Promise<void>;
+  state(id: string): Promise<SessionState>;
+  /** Runs the command on the folder, to its end. */
+  cli(...words: string[]): Promise<Ran>;
+  /** Starts the command on the folder; `variables` are added to its environment. */
+  start(words: readonly string[], variables?: Readonly<Record<string, string>>): Running;
+  close(): Promise<void>;
+}
+export interface Running {
+  readonly process: ChildProcess;
+  readonly out: () => string;
+  readonly ended: Promise<Ran>;
+}
+
+const root = join(import.meta.dirname, "../..");
+
+/** `config` is what the sessions of the story run with; the file that the command reads is the test's own. */
+export async function stage(config: HandlersConfigInput = {}): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), "loopledger-cli-"));
+  const clock = createSystemClock();
+  const ids = createSystemIds();
+  const data = join(folder, "data");
+  const ledger = openSqliteLedger({ folder: data, clock, ids });
+  const ownership = openSqliteOwnership({ folder: data, clock });
+  const blobs = openFolderBlobs({ folder: join(data, "blobs"), clock, ids });
+  const steps = await startStepServer();
+  const handlers = makeHandlers(config, {
+    folder, environment: { PATH: process.env["PATH"] }, sessionFolder: (id) => join(data, "runs", encodeURIComponent(id)), blobs, steps, dataFolder: data,
+  });
+  const engine = makeEngine({ ledger, ownership, blobs, clock, ids, host: createSystemHost(), handlers }, { leaseMs: 2_000, silenceMs: 60_000 });
+  await engine.folds.start(await ledger.end());
+  const liveness = new Liveness(engine, () => 60_000);
+  await liveness.start();
+  const carrier = new Carrier(engine, { runners: [buildRunner(engine), reviewRunner(engine)], schedules: true, liveness });
+  const state = (id: string): Promise<SessionState> => engine.folds.open(id as SessionId);
+  const start = (words: readonly string[], variables: Readonly<Record<string, string>> = {}): Running => startCommand(folder, words, variables);
+  return {
+    folder, engine, state, start,
+    submit: async (id, goal = {}) => {
+      const whole = { goal: "Make the test pass", maker: "maker", check: "check", policy: { failureFirst: false }, ...goal } as Goal;
+      return (await submitGoal(engine, whole, { actor: { kind: "human", id: "ann" }, id: id as SessionId })).sessionId;
+    },
+    carry: async (id, cyclesMax) => {
+      await carrier.carry(id as SessionId, { stopping: new AbortController().signal, ...(cyclesMax !== undefined && { cyclesMax }) });
+      return state(id);
+    },
+    act: async (id, draft) => {
+      const verdict = await appendAct(engine, id as SessionId, draft);
+      if (verdict.kind !== "accepted") throw new Error(`${draft.type} was not accepted: ${JSON.stringify(verdict)}`);
+    },
+    cli: (...words) => start(words).ended,
+    close: async () => {
+      await liveness.stop();
+      await engine.folds.close();
+      await steps.close();
+      await ownership.close();
+      await ledger.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function startCommand(folder: string, words: readonly string[], variables: Readonly<Record<string, string>>): Running {
+  const { LOOPLEDGER_URL: _url, LOOPLEDGER_DATA: _data, LOOPLEDGER_STEP_TOKEN: _token, ...inherited } = process.env;
+  const child = spawn(process.execPath, [join(root, "packages/cli/src/main.ts"), ...words], {
+    cwd: folder, stdio: ["ignore", "pipe", "pipe"],
+    env: { NODE_COMPILE_CACHE: join(root, "node_modules/.cache/node-compile"), ...inherited, LOOPLEDGER_DATA: join(folder, "data"), USER: "bob", ...variables },
+  });
+  let out = "";
+  let err = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => { out += text; });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => { err += text; });
+  const ended = new Promise<Ran>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({
+      code, out, err,
+      json: () => JSON.parse(out) as Record<string, never>,
+      rows: () => out.trimEnd().split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Record<string, never>),
+    }));
+  });
+  return { process: child, out: () => out, ended };
+}
