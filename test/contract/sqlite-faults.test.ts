@@ -120,6 +120,20 @@ describe("a ledger that lost what it had acknowledged", () => {
     expect(refusal(() => open())).toMatchObject({ code: "ledger_lost", next: expect.stringContaining("ledger.db back") });
   });
 
+  it("is not written to by a process that has read more of it than there is now", async () => {
+    const ledger = open();
+    const subscription = await ledger.subscribe(await ledger.end(), () => {});
+    await ledger.append(s, ["1", "2", "3"]);
+    await subscription.caughtUp();
+    const db = new DatabaseSync(file("ledger.db"));
+    db.exec("DELETE FROM rec WHERE value = '3'");
+    db.close();
+    await expect(ledger.append(s, ["4"])).rejects.toMatchObject({ code: "ledger_lost", then: "stop" });
+    await expect(ledger.append(s, ["4"])).rejects.toMatchObject({ code: "ledger_lost" });
+    await ledger.close();
+    expect(refusal(() => open())).toMatchObject({ code: "ledger_lost" });
+  });
+
   it("is noticed by a reader whose position is after the end", async () => {
     const ledger = open();
     await expect(ledger.subscribe(new Map([[0, 1_000 as Offset]]), () => {})).rejects.toMatchObject({ code: "ledger_lost" });

@@ -1,7 +1,7 @@
 /**
  * A process of its own on a data folder, for the tests of several processes:
  *   write <folder> <name> <writers>   appends batches of three for ever; prints `acked <session> <number>` for each
- *   echo <folder>                     prints `saw <number> <milliseconds since it was sent>` for each entry of session `ping`
+ *   echo <folder>                     prints `saw <value> <monotonic milliseconds>` for each entry of session `ping`
  *   idle <folder>                     subscribes and does nothing
  *   hold <folder>                     begins a transaction on the ledger's file and never ends it
  * Each prints `ready` once it is under way.
@@ -31,9 +31,7 @@ async function echo(ledger: Ledger): Promise<void> {
   await ledger.subscribe(await ledger.end(), (entries) => {
     const now = clock.monotonic();
     for (const { key, value } of entries) {
-      if (key !== "ping" || value === null) continue;
-      const [number, sent] = value.split(" ");
-      say(`saw ${number} ${now - Number(sent)}`);
+      if (key === "ping") say(`saw ${value} ${now}`);
     }
   });
   say("ready");

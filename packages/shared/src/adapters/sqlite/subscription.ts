@@ -29,8 +29,10 @@ export function isOver(): LoopledgerError {
 
 export class LedgerSubscription implements Subscription {
   readonly #options: SubscriptionOptions;
-  /** The next offset to read of each partition, until it has joined the tail. */
+  /** The next offset to read of each partition, as it stands when the tail is joined. */
   readonly #next: Map<number, number>;
+  /** From here on every partition is read. */
+  #latest = 0;
   readonly #reader: Reader;
   readonly #joined = Promise.withResolvers<void>();
   #isClosed = false;
@@ -44,7 +46,7 @@ export class LedgerSubscription implements Subscription {
       }
     }
     this.#next = new Map(options.from);
-    this.#reader = { partitions: new Set(options.from.keys()), deliver: (entries) => hand(options.listener, entries) };
+    this.#reader = { partitions: new Set(options.from.keys()), deliver: (entries) => this.#deliver(entries) };
     // Nobody may be waiting for it; whoever does gets the rejection all the same.
     this.#joined.promise.catch(() => {});
     setImmediate(() => this.#catchUp());
@@ -96,7 +98,15 @@ export class LedgerSubscription implements Subscription {
     return true;
   }
 
+  /** A position may lie ahead of the tail, where another process has told it: what stands before it is not handed on. */
+  #deliver(entries: readonly LogEntry[]): void {
+    const isAhead = (entry: LogEntry): boolean => entry.offset >= (this.#next.get(entry.partition) ?? 0);
+    const wanted = entries[0] !== undefined && entries[0].offset >= this.#latest ? entries : entries.filter(isAhead);
+    if (wanted.length > 0) hand(this.#options.listener, wanted);
+  }
+
   #join(): void {
+    this.#latest = Math.max(0, ...this.#next.values());
     this.#options.tail.join(this.#reader);
     this.#joined.resolve();
     this.#options.tail.look();

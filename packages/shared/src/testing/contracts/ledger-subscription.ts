@@ -85,6 +85,17 @@ function delivery({ it, expect }: Vitest, make: () => Promise<LedgerWorld>): voi
     }
   }));
 
+  it("begins at a position that another handle has told, also where it has not seen the log go that far", inWorld(make, async (world) => {
+    const [reader, writer] = [await world.open(), await world.open()];
+    // Appended and subscribed in one go: news of the appends cannot have reached the reader by itself.
+    await Promise.all(["1", "2", "3"].map((value) => writer.append(session("told"), [value])));
+    const { got, subscription } = await gather(reader, await writer.end());
+    await subscription.caughtUp();
+    await writer.append(session("told"), ["4"]);
+    await subscription.caughtUp();
+    expect(values(got)).toEqual(["4"]);
+  }));
+
   it("keeps subscriptions of one handle apart", inWorld(make, async (world) => {
     const ledger = await world.open();
     const early = await gather(ledger, await ledger.end());
