@@ -16,8 +16,12 @@ export interface Printer {
   raw(chunk: Uint8Array | string): void;
   /** Colours the text where the answer goes to a terminal that shows colours. */
   paint(style: Style | readonly Style[], text: string): string;
+  /** The same for what goes to stderr. */
+  paintNotes(style: Style | readonly Style[], text: string): string;
   /** stdout is a terminal whose lines may be redrawn. */
   readonly isTerminal: boolean;
+  /** stderr is one. */
+  readonly redrawsNotes: boolean;
 }
 export interface PrinterOptions {
   readonly stdout: NodeJS.WriteStream;
@@ -27,14 +31,17 @@ export interface PrinterOptions {
 }
 
 export function makePrinter({ stdout, stderr, colours, redraws }: PrinterOptions): Printer {
-  const paints = colours && stdout.isTTY === true;
+  const painter = (stream: NodeJS.WriteStream) => (style: Style | readonly Style[], text: string): string =>
+    (colours && stream.isTTY === true ? styleText(style as Style[], text, { validateStream: false }) : text);
   return {
     line: (text) => void stdout.write(`${text}\n`),
     json: (value) => void stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     row: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
     note: (text) => void stderr.write(`${text}\n`),
     raw: (chunk) => void stderr.write(chunk),
-    paint: (style, text) => (paints ? styleText(style as Style[], text, { validateStream: false }) : text),
+    paint: painter(stdout),
+    paintNotes: painter(stderr),
     isTerminal: stdout.isTTY === true && redraws,
+    redrawsNotes: stderr.isTTY === true && redraws,
   };
 }

@@ -6,11 +6,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Handlers } from "@loopledger/shared/ports";
 import type { SessionId } from "@loopledger/shared/core/brand";
-import { type Engine, type Log, type LogLevel, makeEngine, makeLog } from "@loopledger/shared/runtime";
+import { type Engine, type Log, type LogLevel, makeEngine, makeLog, restoreFolds } from "@loopledger/shared/runtime";
 import { readSettings } from "@loopledger/shared/runtime/config";
-import type { Blobs, Clock, Ids, Ledger, Ownership, ReadModel } from "@loopledger/shared/ports";
+import type { Blobs, Clock, Ids, Ledger, Ownership, Positions, ReadModel } from "@loopledger/shared/ports";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import type { CommandContext } from "../context.ts";
+
 import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
 
@@ -23,6 +24,8 @@ export interface EngineOptions {
   readonly reads?: boolean;
   /** Folds that do not follow the tail: enough to read sessions once. */
   readonly still?: boolean;
+  /** Folds that know every session that is alive: seeded from the views' snapshots, then caught up from where those end. */
+  readonly history?: boolean;
   /** Open the read models too. */
   readonly views?: boolean;
   /** From which level on the log speaks where LOOPLEDGER_LOG_LEVEL says nothing (default `warn`). */
@@ -38,6 +41,8 @@ export interface OpenEngine {
   readonly engine: Engine;
   readonly ledger: Ledger;
   readonly views: ReadModel | null;
+  /** The ledger's end when it was opened: what is later is new. */
+  readonly startedAt: Positions;
   /** Closes folds and ports; what was appended is on the ledger. */
   close(): Promise<void>;
 }
@@ -55,12 +60,14 @@ export async function openEngine(context: CommandContext, options: EngineOptions
       { ...ports, clock, ids, host: createSystemHost(), handlers },
       { leaseMs: settings.leaseMs, silenceMs: settings.silenceMs, log, failpoints: settings.failpoints, ...(options.only && { only: options.only }) },
     );
-    if (!options.still) await engine.folds.start(await ports.ledger.end());
+    const end = await ports.ledger.end();
+    if (options.history) await restoreFolds(engine);
+    else if (!options.still) await engine.folds.start(end);
     const close = async (): Promise<void> => {
       await engine.folds.close();
       await closePorts(ports);
     };
-    return { engine, ledger: ports.ledger, views: ports.views ?? null, close };
+    return { engine, ledger: ports.ledger, views: ports.views ?? null, startedAt: end, close };
   } catch (error) {
     await closePorts(ports);
     throw error;

@@ -1,0 +1,152 @@
+/** `run`: a local goal in this one process, until it ends or waits for a person or a budget. */
+import type { SessionId } from "@loopledger/shared/core/brand";
+import type { SessionState } from "@loopledger/shared/core/session/state";
+import { statusOf } from "@loopledger/shared/core/session/status";
+import { Liveness, submitGoal } from "@loopledger/shared/runtime";
+import { type Bind, type Register, example } from "../command.ts";
+import { buildCrew } from "../composition/crew.ts";
+import { type Draining, drainOnSignals } from "../composition/draining.ts";
+import type { OpenEngine } from "../composition/open-engine.ts";
+import { prepareProject } from "../composition/prepare.ts";
+import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
+import { type Project, loadProject } from "../config/project.ts";
+import type { CommandContext } from "../context.ts";
+import { UsageError } from "../errors.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { Family, driveSession, heldBy, isSettled, sessionHeld } from "../running/drive.ts";
+import { attachTo } from "../running/attach.ts";
+import { type RunOptions, type RunPlan, planRun } from "../running/plan.ts";
+import { surviveExceptions } from "../process-end.ts";
+import { endingText } from "../story/ending.ts";
+import { type Story, makeStory, quietStory } from "../story/story.ts";
+
+const repeatable = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
+
+export const register: Register = (program, bind) => {
+  program.command("run <goal>")
+    .description("A goal (a text, or a file) until it ends or waits for a person or a budget; the same line again goes on with it.")
+    .option("--maker <command>", "what does the work; without it the config's maker")
+    .option("--check <command>", "what decides whether it is done; without it the config's check")
+    .option("--shell", "hand the commands to /bin/sh instead of splitting them into words")
+    .option("--stdin <form>", "what a maker reads on standard input: json (default) or prompt")
+    .option("--protect <glob>", "files that the check relies on; may be given again", repeatable)
+    .option("--env <name>", "a variable to hand on to the commands; may be given again", repeatable)
+    .option("--iterations <n>", "at most so many builds (default 20)")
+    .option("--cost <usd>", "at most so many dollars, as makers report them")
+    .option("--timeout <seconds>", "at most so long a run of maker or check")
+    .option("--id <id>", "the session's id (default: made of goal, commands and folder)")
+    .option("--attach", "where another process holds the session, follow it")
+    .option("--quiet", "no progress, and nothing of what the maker prints")
+    .addHelpText("after", example('loopledger run "make the tests pass" --maker ./agent.sh --check "npm test" --protect "test/**"'))
+    .action(runAction(bind));
+};
+
+function runAction(bind: Bind) {
+  return bind<RunOptions>(async (context, [words = ""], options) => {
+    if (context.remote) throw new UsageError("run works on a data folder; a gateway takes goals with submit.", { next: "Leave --url and LOOPLEDGER_URL out." });
+    const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
+    const plan = await planRun({ words, options, project, cwd: context.cwd });
+    const family = new Family();
+    const draining = drainOnSignals({ exitCode: exitCodes.interrupted, told: () => context.print.note("\nloopledger: letting go; the same line goes on with it.") });
+    const open = await context.openEngine({ handlers: handlersOf(context, project, plan.adHoc), only: (id) => family.has(id) });
+    draining.drainWith(open.close);
+    surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
+    return new Run({ context, options, project, plan, family, draining, open }).toItsEnd();
+  });
+}
+
+interface RunParts {
+  readonly context: CommandContext;
+  readonly options: RunOptions;
+  readonly project: Project;
+  readonly plan: RunPlan;
+  readonly family: Family;
+  readonly draining: Draining;
+  readonly open: OpenEngine;
+}
+
+class Run {
+  readonly #parts: RunParts;
+  readonly #story: Story;
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    const { context, options, open } = parts;
+    const { print } = context;
+    this.#story = options.quiet ? quietStory : makeStory({
+      stream: process.stderr, paint: print.paintNotes, redraws: print.redrawsNotes, from: open.startedAt, names: false, nowMs: open.engine.clock.now,
+    });
+  }
+
+  async toItsEnd(): Promise<ExitCode> {
+    const { context, family, open, plan } = this.#parts;
+    const sessionId = await this.#chooseId();
+    family.add(sessionId);
+    family.whenMet((child) => void open.engine.folds.open(child).catch((error: unknown) => open.engine.log.error({ err: error, session: child }, "child")));
+    const before = await open.engine.folds.open(sessionId);
+    if (before.end && isSettled(before) && before.end.reason !== "incomplete_tool_turn") {
+      if (!context.json) context.print.note(`The session ${sessionId} has ended already; another --id starts a new one.`);
+      return this.#close(before);
+    }
+    const pid = await this.#holder(before);
+    if (pid === null) return this.#close(await this.#carry(sessionId));
+    if (!this.#parts.options.attach) throw sessionHeld(sessionId, pid);
+    this.#story.line(`Following ${sessionId}, which process ${pid} works on.`);
+    this.#story.listen(open.engine.folds);
+    return this.#close(await attachTo(open.engine, sessionId, this.#parts.draining.signal));
+  }
+
+  /** A derived id whose session has ended makes room for the next: `-2`, `-3`. */
+  async #chooseId(): Promise<SessionId> {
+    const { open, plan } = this.#parts;
+    for (let n = 1; ; n++) {
+      const id = (n === 1 ? plan.id : `${plan.id}-${n}`) as SessionId;
+      this.#parts.family.add(id);
+      const state = await open.engine.folds.open(id);
+      if (plan.idIsGiven || !state.end || state.end.reason === "incomplete_tool_turn") return id;
+    }
+  }
+
+  #holder(state: SessionState): Promise<number | null> {
+    const { open, project } = this.#parts;
+    return heldBy(open.engine, new Liveness(open.engine, stepLimitMs(project)), state);
+  }
+
+  async #carry(sessionId: SessionId): Promise<SessionState> {
+    const { context, draining, family, open, plan, project } = this.#parts;
+    await prepareProject(context, project);
+    this.#story.listen(open.engine.folds);
+    const submitted = await submitGoal(open.engine, plan.goal, { actor: { kind: "human", id: context.environment.user }, id: sessionId });
+    if (submitted.kind === "conflict") {
+      throw new UsageError(`The session ${sessionId} was started with another goal.`, {
+        code: "session_conflict", next: "Take another --id, or the same goal and bounds as before; `loopledger budget` raises a bound.",
+      });
+    }
+    const crew = await buildCrew(open.engine, {
+      roles: ["scheduler", "worker", "checker"], stepLimitMs: stepLimitMs(project), claims: (state) => family.has(state.sessionId), live: this.#story.live,
+    });
+    draining.drainWith(async () => {
+      await crew.stop();
+      await open.close();
+    });
+    try {
+      return await driveSession(sessionId, { engine: open.engine, crew, family, stopping: draining.signal });
+    } finally {
+      await crew.stop();
+    }
+  }
+
+  /** Shows how it stands, and gives the code of it. */
+  async #close(state: SessionState): Promise<ExitCode> {
+    const { context, draining, open } = this.#parts;
+    // After a signal the draining ends this process with its own code.
+    if (draining.signal.aborted) return new Promise<never>(() => undefined);
+    draining.over();
+    this.#story.close();
+    const view = statusOf(state);
+    if (context.json) context.print.json(view);
+    else for (const line of endingText(state, context.print.paint)) context.print.line(line);
+    await open.close();
+    return exitCodeOf(view);
+  }
+}

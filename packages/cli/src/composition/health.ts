@@ -1,0 +1,55 @@
+/** The health endpoint of a process without a gateway: `/healthz` lives, `/readyz` takes work, `/metrics` in Prometheus text. */
+import { type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CliError } from "../errors.ts";
+import { exitCodes } from "../exit-codes.ts";
+
+export interface Health {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+export interface HealthOptions {
+  readonly port: number;
+  readonly host: string;
+  /** What does not take work now, by name; empty = ready. */
+  readonly unready: () => Promise<readonly string[]>;
+  /** Gauges by name. */
+  readonly gauges: () => Readonly<Record<string, number>>;
+}
+
+export async function startHealth({ port, host, unready, gauges }: HealthOptions): Promise<Health> {
+  const server = createServer((request, response) => {
+    const path = request.url?.split("?")[0];
+    if (request.method !== "GET" && request.method !== "HEAD") return send(response, 405, { code: "method_not_allowed", next: "GET it." });
+    if (path === "/healthz") return send(response, 200, { status: "ok" });
+    if (path === "/metrics") return send(response, 200, metricsText(gauges()));
+    if (path !== "/readyz") return send(response, 404, { code: "not_found", next: "This process has no gateway role; /healthz, /readyz and /metrics are here." });
+    unready().then(
+      (faults) => send(response, faults.length === 0 ? 200 : 503, { status: faults.length === 0 ? "ready" : "unready", faults }),
+      (error: unknown) => send(response, 503, { status: "unready", faults: [error instanceof Error ? error.message : String(error)] }),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? portTaken(port) : error));
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () => new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+  };
+}
+
+export function portTaken(port: number, hint = "Name another one with --port; --port 0 takes any free one."): CliError {
+  return new CliError("port_taken", `Port ${port} is taken by another process.`, { exitCode: exitCodes.failed, next: hint });
+}
+
+function send(response: ServerResponse, status: number, body: object | string): void {
+  const type = typeof body === "string" ? "text/plain; version=0.0.4" : "application/json";
+  response.writeHead(status, { "content-type": type }).end(typeof body === "string" ? body : `${JSON.stringify(body)}\n`);
+}
+function metricsText(gauges: Readonly<Record<string, number>>): string {
+  return Object.entries(gauges).map(([name, value]) => `# TYPE ${name} gauge\n${name} ${value}\n`).join("");
+}

@@ -1,0 +1,56 @@
+/** The handlers of this process: the project's, and beside them the commands of an ad-hoc `run`. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { HandlersConfigInput } from "@loopledger/handlers/builders";
+import type { Handlers } from "@loopledger/shared/ports";
+import { sessionFolder } from "@loopledger/shared/blobs";
+import type { Project } from "../config/project.ts";
+import type { CommandContext } from "../context.ts";
+import type { HandlerPorts } from "./open-engine.ts";
+
+/** Commands that were typed, by the names under which a goal finds them. Their names start with `run/`. */
+export interface AdHoc {
+  readonly makers: Readonly<Record<string, object>>;
+  readonly checks: Readonly<Record<string, object>>;
+  /** Globs that every check pins. */
+  readonly protect: readonly string[];
+}
+
+/** Makes the handlers when the engine's ports are there; the step server ends with the process. */
+export function handlersOf(context: CommandContext, project: Project, adHoc?: AdHoc): (ports: HandlerPorts) => Promise<Handlers> {
+  return async ({ blobs, clock, log }) => {
+    const [{ makeHandlers }, { startStepServer }] = await Promise.all([
+      import("@loopledger/handlers/registry"), import("@loopledger/handlers/steps/server"),
+    ]);
+    const { makers, checks, tools } = project.written;
+    const config = { makers: { ...makers, ...adHoc?.makers }, checks: { ...checks, ...adHoc?.checks }, tools: { ...tools } } as HandlersConfigInput;
+    return makeHandlers(config, {
+      folder: project.folder,
+      environment: context.environment.variables,
+      sessionFolder: (sessionId) => join(context.dataFolder, "runs", sessionFolder(sessionId)),
+      blobs,
+      steps: await startStepServer({ log }),
+      binFolder: binFolder(),
+      dataFolder: context.dataFolder,
+      protect: adHoc?.protect,
+      now: () => clock.now(),
+    });
+  };
+}
+
+/** The checkout's `bin`, so that a maker finds the same `loopledger` that runs it. */
+function binFolder(): string | undefined {
+  const folder = resolve(import.meta.dirname, "../../../../bin");
+  return existsSync(join(folder, "loopledger")) ? folder : undefined;
+}
+
+/** The longest step that any handler of the project may take, in ms: what a silent owner is given before it counts as gone. */
+export function stepLimitMs(project: Project): (owner: { readonly role: "worker" | "checker" }) => number {
+  const longest = (handlers: readonly { readonly timeoutSeconds?: number | undefined }[], otherwise: number): number =>
+    Math.max(otherwise, ...handlers.map((one) => one.timeoutSeconds ?? 0)) * 1000;
+  const limits = {
+    worker: longest(Object.values(project.handlers.makers), 3_600),
+    checker: longest(Object.values(project.handlers.checks), 600),
+  };
+  return (owner) => limits[owner.role];
+}

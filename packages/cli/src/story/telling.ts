@@ -1,0 +1,97 @@
+/** Records as a person enjoys reading them: one line each, what happened first. Pure. */
+import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
+import type { NextStep } from "@loopledger/shared/core/events/check";
+import type { Json } from "@loopledger/shared/core/json";
+import type { VoidReason } from "@loopledger/shared/core/session/state";
+import type { Style } from "../printing.ts";
+
+export interface Told {
+  readonly mark: string;
+  readonly style: Style;
+  /** One word for what happened. */
+  readonly what: string;
+  readonly text: string;
+}
+type Teller = { readonly [T in LedgerRecord["type"]]?: (record: Extract<LedgerRecord, { type: T }>) => Told };
+
+const told = (mark: string, style: Style, [what, text]: readonly [string, string]): Told => ({ mark, style, what, text });
+
+const tellers: Teller = {
+  goal_submitted: ({ data }) => told("◆", "bold", ["goal", oneLine(data.goal.goal)]),
+  dispatched: ({ data }) => (data.cycle === "build"
+    ? told("→", "cyan", ["build", `iteration ${data.iteration}: ${oneLine(data.task)}`])
+    : told("→", "cyan", ["check", data.iteration === 0 ? "before any work: is there something to do?" : `is iteration ${data.iteration} right?`])),
+  claimed: ({ data, epoch }) => told("○", "dim", ["claim", `process ${data.host.pid} takes it (epoch ${epoch})`]),
+  tool_requested: ({ data }) => told("⚒", "magenta", ["tool", `${data.tool} ${brief(data.args)} under the key ${data.key}`]),
+  tool_result: ({ data }) => told(data.outcome === "confirmed" ? "✓" : "✗", "magenta", ["effect", `${data.outcome} ${brief(data.result)}`]),
+  reconciled: ({ data }) => told("≡", "magenta", ["settled", `${data.key}: ${data.outcome}`]),
+  step: ({ data }) => told("·", "dim", ["step", data.name]),
+  model: ({ data }) => told("·", "dim", ["model", `${data.provider} ${data.model}${usageText(data.usage)}`]),
+  built: ({ data }) => told("■", "blue", ["built", `${oneLine(data.summary) || "a change"}${usageText(data.usage)}`]),
+  cycle_failed: ({ data }) => told("✗", "red", ["failed", `${data.code}: ${oneLine(data.message)}`]),
+  handed_back: ({ data }) => told("○", "dim", ["let go", data.why]),
+  check: ({ data }) => {
+    if (data.verdict === "PASS") return told("✓", "green", ["PASS", "the check is green"]);
+    const steps = lastOutput(data.evidence) ?? nextStepText(data.next_steps);
+    return told(data.verdict === "FAIL" ? "✗" : "?", data.verdict === "FAIL" ? "yellow" : "red", [data.verdict === "FAIL" ? "FAIL" : "unclear", steps]);
+  },
+  retry: ({ data }) => told("↻", "yellow", ["retry", `${data.operation}, try ${data.attempt} in ${seconds(data.delay_seconds)}: ${oneLine(data.error)}`]),
+  timer_fired: ({ data }) => told("↻", "dim", ["timer", `${data.kind} is due`]),
+  approval_requested: ({ data }) => told("✋", "yellow", ["decide", `a person decides at ${data.checkpoint} (${data.trigger.replaceAll("_", " ")}) ${brief(data.action)}`]),
+  approval_decided: ({ data, actor }) => told("✋", "green", [data.decision.toLowerCase(), `${actor.id} at ${data.checkpoint}${data.comment ? `: ${oneLine(data.comment)}` : ""}`]),
+  pause_requested: ({ actor }) => told("‖", "yellow", ["pause", `asked for by ${actor.id}`]),
+  resumed: ({ data, actor }) => told("▶", "green", ["resume", `${actor.id}${data.acceptCheck ? " accepts the changed check" : ""}`]),
+  guidance: ({ actor }) => told("✎", "cyan", ["guide", `from ${actor.id}`]),
+  budget_raised: ({ actor }) => told("+", "cyan", ["budget", `raised by ${actor.id}`]),
+  cancel_requested: ({ actor }) => told("■", "red", ["cancel", `asked for by ${actor.id}`]),
+  child_opened: ({ data }) => told("⤷", "cyan", ["child", data.child]),
+  child_refused: ({ data }) => told("⤷", "red", ["no child", `more than ${data.bound} ${data.limit}`]),
+  child_closed: ({ data }) => told("⤶", "cyan", ["child", `${data.child}: ${data.disposition}`]),
+  error: ({ data }) => told("!", "red", ["error", `${data.code}: ${oneLine(data.message)}`]),
+  receipt: ({ data }) => told("★", "green", ["receipt", `${data.check.name} holds${data.revision ? ` at ${short(data.revision)}` : ""}`]),
+  status: ({ data }) => told("◇", "bold", ["status", `${data.disposition}${data.reason ? ` (${data.reason})` : ""}${data.error ? `: ${oneLine(data.error)}` : ""}`]),
+};
+
+/** What an accepted record says; null for those that only matter to the machine. */
+export function tell(record: LedgerRecord): Told | null {
+  const teller = tellers[record.type] as ((record: LedgerRecord) => Told) | undefined;
+  return teller?.(record) ?? null;
+}
+/** A record that changes nothing, and why. */
+export function tellRefused(record: LedgerRecord, reason: VoidReason): Told {
+  return told("⊘", "dim", ["void", `${record.type} by ${record.actor.kind} ${short(record.actor.id)}: ${reason.replaceAll("_", " ")}`]);
+}
+
+/** First line of a text without white space at its ends; what is longer than a screen is cut. */
+export function oneLine(text: string): string {
+  const line = text.split("\n").map((part) => part.trim()).find((part) => part !== "") ?? "";
+  return line.length > 300 ? `${line.slice(0, 299).toWellFormed()}…` : line;
+}
+export function short(text: string): string {
+  return text.length > 24 ? `${text.slice(0, 23)}…` : text;
+}
+/** What a check's program printed last: for a person it says more than the next step that was made of it. */
+function lastOutput(evidence: Json): string | null {
+  if (evidence === null || typeof evidence !== "object" || !("output" in evidence) || typeof evidence.output !== "string") return null;
+  const lines = evidence.output.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  return lines.length === 0 ? null : oneLine(lines.at(-1) ?? "");
+}
+function nextStepText(steps: readonly NextStep[]): string {
+  const [first] = steps;
+  if (first === undefined) return "";
+  const text = typeof first === "string" ? oneLine(first) : `goal: ${oneLine(first.goal.goal)}`;
+  return `${text}${steps.length > 1 ? ` (and ${steps.length - 1} more)` : ""}`;
+}
+function brief(value: Json): string {
+  if (value === null) return "";
+  const text = JSON.stringify(value);
+  return text.length > 100 ? `${text.slice(0, 99).toWellFormed()}…` : text;
+}
+function usageText(usage: { readonly costUsd?: number | undefined; readonly tokensIn?: number | undefined; readonly tokensOut?: number | undefined }): string {
+  const tokens = (usage.tokensIn ?? 0) + (usage.tokensOut ?? 0);
+  const parts = [...(usage.costUsd ? [`$${usage.costUsd.toFixed(2)}`] : []), ...(tokens > 0 ? [`${tokens} tokens`] : [])];
+  return parts.length > 0 ? ` (${parts.join(", ")})` : "";
+}
+export function seconds(value: number): string {
+  return value < 60 ? `${value < 10 ? value.toFixed(1) : Math.round(value)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+}
