@@ -1,33 +1,67 @@
 import { describe, expect, it } from "vitest";
-import { asks, begin, claim, own, person, toBuild } from "../../testing/index.ts";
-import { type Seat, decide } from "./decide.ts";
+import { type Act, asks, begin, claim, fails, inconclusive, own, owed, passes, person, recordOf, submit, toBuild, toReview } from "../../testing/index.ts";
+import type { Cycle } from "../events/fields.ts";
+import { type Decision, type Seat, decide } from "./decide.ts";
+import { nextDue } from "./derive.ts";
 
-const seat = (over: Partial<Seat> = {}): Seat => ({ ownerId: "W" as never, serves: ["build", "review"], carries: true, ownerIs: "live", ...over });
+const seat = (over: Partial<Seat> = {}): Seat => ({ ownerId: "W" as never, serves: ["build", "review"] as Cycle[], carries: true, ownerIs: "live", ...over });
+const other = (over: Partial<Seat> = {}): Seat => seat({ ownerId: "X" as never, carries: false, ...over });
+const dispatched = [submit({}, { failureFirst: false }), owed()];
+const shown: Act = own("approval_requested");
+const unknownType = { ...recordOf("guidance"), type: "teleported" as never };
+const suspended = own("status", { disposition: "waiting", reason: "handler_missing", error: null });
 
-describe("an owner between two steps", () => {
-  it("claims the next epoch over an effect of its own that has no outcome, then settles it before anything else", () => {
-    const story = begin([...toBuild(), asks("k")]);
-    expect(decide(story.state, seat())).toMatchObject({ do: "claim", dispatch: story.state.open?.eventId });
-    story.given(claim("W"));
-    expect(decide(story.state, seat())).toEqual({ do: "settle", keys: ["k"] });
-    story.given(own("reconciled", { key: "k", outcome: "happened" }));
+type Row = readonly [name: string, acts: readonly Act[], seat: Seat, expected: Partial<Decision>];
+const rows: readonly Row[] = [
+  ["nobody has claimed: claim", dispatched, other(), { do: "claim", cycle: "build" }],
+  ["nobody has claimed, and this process does not run builds: leave it to others", dispatched, other({ serves: ["review"] }), { do: "wait", on: "role" }],
+  ["a live process holds it: wait", toBuild(), other(), { do: "wait", on: "holder" }],
+  ["its process is gone: claim", toBuild(), other({ ownerIs: "gone" }), { do: "claim" }],
+  ["the fold names this process, which does not carry it: claim the next epoch", toBuild(), seat({ carries: false }), { do: "claim" }],
+  ["the owner does not serve the open cycle: claim", [...dispatched, claim("W", { serves: ["build"] }), own("built"), owed()], other(), { do: "claim", cycle: "review" }],
+  ["handed back: claim", [...toBuild(), own("handed_back")], other(), { do: "claim" }],
+  ["carried: run the cycle", toBuild(), seat(), { do: "run", cycle: "build" }],
+  ["carried: run the review", toReview(), seat(), { do: "run", cycle: "review" }],
+  ["carried into a cycle that this process does not run: hand back", toReview(), seat({ serves: ["build"] }), { do: "hand_back" }],
+  ["an effect of an earlier epoch: settle first", [...toBuild(), asks("k"), claim("X")], seat({ ownerId: "X" as never }), { do: "settle", keys: ["k"] }],
+  ["an effect of this epoch whose outcome it has lost: claim the next epoch", [...toBuild(), asks("k")], seat(), { do: "claim", cycle: "build" }],
+  ["paused, the open cycle finishes", [...toBuild(), person("pause_requested")], seat(), { do: "run" }],
+  ["paused at once: hand back", [...toBuild(), person("pause_requested", { now: true })], seat(), { do: "hand_back", why: "paused" }],
+  ["paused at once, an effect without an outcome is settled first", [...toBuild(), asks("k"), person("pause_requested", { now: true })], seat(), { do: "claim" }],
+  ["and by the next epoch's owner too", [...toBuild(), asks("k"), person("pause_requested", { now: true }), claim("W")], seat(), { do: "settle" }],
+  ["then the pause is obeyed", [...toBuild(), asks("k"), person("pause_requested", { now: true }), claim("W"), own("reconciled", { key: "k" })], seat(), { do: "hand_back" }],
+  ["paused at once: nobody claims", [...toBuild(), own("handed_back"), person("pause_requested", { now: true })], other(), { do: "wait", on: "person" }],
+  ["paused at once over an unknown effect: somebody settles it", [...toBuild(), asks("k"), own("handed_back"), person("pause_requested", { now: true })], other(), { do: "claim" }],
+  ["an approval is pending: hand back", [...toBuild(), shown], seat(), { do: "hand_back" }],
+  ["an approval is pending: nobody claims", [...toBuild(), shown, own("handed_back")], other(), { do: "wait", on: "person" }],
+  ["approved: perform exactly that", [...toBuild(), shown, person("approval_decided", {}, "boss")], seat(), { do: "perform" }],
+  ["a retry is armed: wait for its timer", [...toBuild(), own("retry")], seat(), { do: "wait", on: "timer" }],
+  ["a retry is armed: nobody claims", [...toBuild(), own("retry"), own("handed_back")], other(), { do: "wait", on: "timer" }],
+  ["a check is tried again later", [...toReview(), inconclusive()], seat(), { do: "wait", on: "timer" }],
+  ["the next dispatch is owed: the schedule's turn", [...toReview(), fails()], seat(), { do: "wait", on: "schedule" }],
+  ["paused between cycles", [...toReview(), person("pause_requested"), fails()], seat(), { do: "wait", on: "person" }],
+  ["out of budget", [...toReview({ bounds: { iterations: 1 } }), fails()], seat(), { do: "wait", on: "budget" }],
+  ["suspended", [...toBuild(), suspended], other(), { do: "wait", on: "person" }],
+  ["an unknown outcome: a person", [...toBuild(), asks("k", { contract: "unsafe" }), claim("X")], other(), { do: "wait", on: "person" }],
+  ["ended", [...toReview(), passes(), owed()], seat(), { do: "over" }],
+];
+
+describe("decide", () => {
+  it.each(rows)("%s", (_name, acts, from, expected) => {
+    expect(decide(begin(acts).state, from)).toMatchObject(expected);
+  });
+  it("waits for the schema that this release does not know", () => {
+    expect(decide(begin(toBuild()).when(unknownType).state, seat())).toEqual({ do: "wait", on: "schema", until: null });
+  });
+  it("says until when a timer is waited for", () => {
+    const { state } = begin([...toBuild(), own("retry")]);
+    expect(decide(state, seat())).toEqual({ do: "wait", on: "timer", until: nextDue(state) });
+  });
+  it("performs the oldest approved action once, and not in a review", () => {
+    const story = begin([...toBuild(), shown, person("approval_decided", {}, "boss")]);
+    story.given(asks("deploy:production", { args: { to: "production" }, approval: "cp-1" }), own("tool_result"));
     expect(decide(story.state, seat())).toEqual({ do: "run", cycle: "build" });
-  });
-  it("does so before it obeys a pause: what is unknown is settled first", () => {
-    const story = begin([...toBuild(), asks("k"), person("pause_requested", { now: true })]);
-    expect(decide(story.state, seat())).toMatchObject({ do: "claim" });
-    story.given(claim("W"));
-    expect(decide(story.state, seat())).toMatchObject({ do: "settle" });
-    story.given(own("reconciled", { key: "k", outcome: "happened" }));
-    expect(decide(story.state, seat())).toMatchObject({ do: "hand_back" });
-  });
-});
-
-describe("a process that does not carry the session", () => {
-  it("leaves it to a live owner, claims it from one that is gone, and from itself at once", () => {
-    const { state } = begin(toBuild());
-    expect(decide(state, seat({ ownerId: "X" as never, carries: false }))).toEqual({ do: "wait", on: "holder", until: null });
-    expect(decide(state, seat({ ownerId: "X" as never, carries: false, ownerIs: "gone" }))).toMatchObject({ do: "claim" });
-    expect(decide(state, seat({ carries: false }))).toMatchObject({ do: "claim" });
+    const reviewed = begin([...toBuild(), shown, person("approval_decided", {}, "boss"), own("built"), owed()]);
+    expect(decide(reviewed.state, seat())).toEqual({ do: "run", cycle: "review" });
   });
 });

@@ -9,6 +9,7 @@
 import type { Seq } from "../../brand.ts";
 import type { DataOf } from "../../events/index.ts";
 import { exhaustedFor, startRunning } from "../../budget/budget.ts";
+import { callAtCost } from "../checkpoints.ts";
 import { owesReview } from "../continuation.ts";
 import { end } from "../endings.ts";
 import { meets, owedDispatch } from "../owed.ts";
@@ -81,7 +82,8 @@ export const dispatchingRules: Rules<"dispatched" | "receipt" | "child_opened" |
       ...state.spending, costUsd: state.spending.costUsd + (spent.costUsd ?? 0), tokens: state.spending.tokens + (spent.tokens ?? 0),
     };
     const closed: SessionState = { ...state, children, spending };
-    return state.open || state.owed ? closed : reviewAgain(closed, by, state.lastCheck?.leaf ?? rootLeaf);
+    const next = state.open || state.owed ? closed : reviewAgain(closed, by, state.lastCheck?.leaf ?? rootLeaf);
+    return callAtCost(state, next, by);
   },
 };
 
