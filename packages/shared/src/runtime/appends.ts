@@ -5,10 +5,10 @@
  * A2. A retry sends the same bytes. An append whose fate is unknown is read back before anything else is done.
  * A3. Records that belong together are one atomic batch, split only where a failpoint stands in it.
  */
-import type { SessionId } from "../core/brand.ts";
+import type { LogTime, SessionId } from "../core/brand.ts";
 import type { Actor } from "../core/events/envelope.ts";
 import type { Verdict } from "../core/session/evolve.ts";
-import { nextDerived } from "../core/session/derive.ts";
+import { dueTimers, nextDerived } from "../core/session/derive.ts";
 import type { SessionState } from "../core/session/state.ts";
 import { isLoopledgerError } from "../core/errors.ts";
 import type { Draft, Tenancy, Written } from "./author.ts";
@@ -93,8 +93,18 @@ export function withDerived(engine: Engine, state: SessionState, records: readon
 
 /** One act of a person or program, with what follows from it. The verdict is the act's. */
 export async function appendAct(engine: Engine, sessionId: SessionId, draft: Draft, tenancy?: Tenancy): Promise<Verdict> {
-  const state = await engine.folds.open(sessionId);
+  const state = draft.type === "approval_decided" ? await afterExpiry(engine, sessionId) : await engine.folds.open(sessionId);
   const written = engine.author.write(sessionId, draft, tenancy);
   const [verdict] = await appendAll(engine, sessionId, withDerived(engine, state, [written]));
   return verdict ?? { kind: "void", reason: "malformed" };
+}
+
+/** An answer that comes too late finds its request expired, also where no scheduler runs: what came due is written before it. */
+async function afterExpiry(engine: Engine, sessionId: SessionId): Promise<SessionState> {
+  const state = await engine.folds.open(sessionId);
+  const due = dueTimers(state, engine.clock.now() as LogTime, engine.ids.sha256);
+  if (due.length === 0) return state;
+  await appendAll(engine, sessionId, due.map((one) => engine.author.derive(sessionId, one, schedulerActor(engine))));
+  await appendAll(engine, sessionId, withDerived(engine, await engine.folds.open(sessionId), []));
+  return engine.folds.open(sessionId);
 }

@@ -1,0 +1,84 @@
+/**
+ * What a person does to a session: one record on its ledger, and behind it what the fold then calls for. Or the same request to a
+ * gateway. What the fold refuses becomes a sentence that says why, and what to do instead.
+ */
+import type { SessionId } from "@loopledger/shared/core/brand";
+import type { Actor } from "@loopledger/shared/core/events/envelope";
+import type { Verdict } from "@loopledger/shared/core/session/evolve";
+import type { SessionState } from "@loopledger/shared/core/session/state";
+import type { StatusView } from "@loopledger/shared/core/session/status";
+import type { Draft, Engine } from "@loopledger/shared/runtime";
+import type { EngineOptions } from "../composition/open-engine.ts";
+import type { CommandContext } from "../context.ts";
+import { unknownSession } from "../errors.ts";
+import { type Refused, refusalOf } from "./refusals.ts";
+
+type ActType = "cancel_requested" | "pause_requested" | "resumed" | "guidance" | "budget_raised" | "checkpoint_requested" | "approval_decided" | "reconciled";
+export type ActDraft = { readonly [T in ActType]: Pick<Extract<Draft, { type: T }>, "type" | "data"> }[ActType];
+
+/** What became of an act that was taken. */
+export interface Acted {
+  readonly act: string;
+  /** The record's seq; null where the same had been done before. */
+  readonly seq: number | null;
+  readonly view: StatusView;
+}
+
+export interface OpenSession {
+  readonly engine: Engine;
+  readonly sessionId: SessionId;
+  readonly actor: Actor;
+  state(): Promise<SessionState>;
+  /** Appends the act; throws a `CliError` where it is refused, unless the same was done before. */
+  act(draft: ActDraft): Promise<Acted>;
+}
+
+/** Opens one session for acts. Throws `unknown_session`. */
+export async function withSession<T>(
+  context: CommandContext, id: string, work: (session: OpenSession) => Promise<T>, options: Pick<EngineOptions, "handlers"> = {},
+): Promise<T> {
+  const sessionId = id as SessionId;
+  const opened = await context.openEngine({ reads: true, only: (one) => one === sessionId, ...options });
+  try {
+    const { engine } = opened;
+    const state = await engine.folds.open(sessionId);
+    if (state.seq === 0) throw unknownSession(id, context.dataFolder);
+    return await work(sessionOn(engine, sessionId, { kind: "human", id: context.environment.user }));
+  } finally {
+    await opened.close();
+  }
+}
+
+function sessionOn(engine: Engine, sessionId: SessionId, actor: Actor): OpenSession {
+  const state = (): Promise<SessionState> => engine.folds.open(sessionId);
+  return {
+    engine, sessionId, actor, state,
+    act: async (draft) => {
+      const { appendAct, appendAll, withDerived } = await import("@loopledger/shared/runtime");
+      const verdict = await appendAct(engine, sessionId, { ...draft, actor } as Draft);
+      const refused = refusedBy(verdict);
+      if (refused && !isRepeat(draft, refused, await state())) throw refusalOf(draft, refused, { state: await state(), actor });
+      // The act may have been judged at another time than the batch foresaw: what it calls for is then written here.
+      await appendAll(engine, sessionId, withDerived(engine, await state(), []));
+      return { act: draft.type, seq: verdict.kind === "accepted" ? verdict.seq : null, view: await viewOf(await state()) };
+    },
+  };
+}
+
+function refusedBy(verdict: Verdict): Refused | null {
+  switch (verdict.kind) {
+    case "accepted": return null;
+    case "held": return { reason: "held", detail: verdict.detail };
+    case "void": return { reason: verdict.reason, detail: "" };
+  }
+}
+
+/** What was asked for is so already: an equal repeat of a decision, a second cancel, a second pause. */
+function isRepeat({ type }: ActDraft, { reason }: Refused, state: SessionState): boolean {
+  if (type === "cancel_requested" && state.end?.disposition === "cancelled") return true;
+  return reason === "duplicate";
+}
+
+async function viewOf(state: SessionState): Promise<StatusView> {
+  return (await import("@loopledger/shared/core/session/status")).statusOf(state);
+}

@@ -1,0 +1,10 @@
+/** Says what became of an act: with --json the status document with `act` and `seq`, else a sentence and what comes next. */
+import type { CommandContext } from "../context.ts";
+import { standingText } from "../reading/status-text.ts";
+import type { Acted } from "./act.ts";
+
+export function tellActed({ json, print }: CommandContext, { act, seq, view }: Acted, sentence: string): void {
+  if (json) return print.json({ act, seq, ...view });
+  print.line(`${print.paint("bold", view.sessionId)}  ${standingText(view, print.paint)}`);
+  print.line(seq === null ? `  It was so before: ${sentence}` : `  ${sentence}  ${print.paint("dim", `(seq ${seq})`)}`);
+}
