@@ -67,10 +67,17 @@ export class Effects {
   async #conclude(tool: Tool, key: string, { answer, actor }: { readonly answer: ToolAnswer; readonly actor: Actor }): Promise<Settled> {
     switch (answer.kind) {
       case "confirmed": return this.#record(key, { kind: "confirmed", result: answer.result }, actor);
-      case "failed": return this.#record(key, { kind: "failed", result: answer.result }, actor);
+      case "failed":
+        await this.#untilConcluding(key);
+        return this.#record(key, { kind: "failed", result: answer.result }, actor);
       case "refused": throw new StaleOwner(this.#tenure.sessionId, "stale_epoch");
       case "lost": return this.#lost(tool, key, { why: answer.why, actor });
     }
+  }
+  /** Under a later epoch "failed" speaks of the earlier call too: it counts where the target fences, or once no call can be under way. */
+  async #untilConcluding(key: string): Promise<void> {
+    const effect = lookUp(this.#tenure.state.effects, key);
+    if (effect && effect.epoch < this.#tenure.epoch && !effect.fences) await this.#untilWindowOver(effect);
   }
   async #record(key: string, settled: Exclude<Settled, { kind: "unknown" }>, actor: Actor): Promise<Settled> {
     const result = await fit(this.#engine, this.#tenure.sessionId, settled.result);
