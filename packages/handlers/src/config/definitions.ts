@@ -89,13 +89,14 @@ export function handlerOf<K extends Kinds>(what: string, kinds: K) {
 }
 
 /** What no single field can see. */
-function faultsOf(definition: Partial<Extract<ToolDefinition, { kind: "exec" }>>): string[] {
+function faultsOf(definition: Partial<Extract<ToolDefinition, { kind: "exec" }>> & { readonly http?: Target }): string[] {
   const faults: string[] = [];
   const { exec, shell } = definition;
   if (typeof exec === "string" && !shell) faults.push("exec is a list of words; with shell: true it is one line for /bin/sh");
   if (Array.isArray(exec) && shell && exec.length > 1) faults.push("with shell: true exec is one line for /bin/sh, not a list of words");
   if (definition.contract === "lookup" && !definition.lookup) faults.push("contract lookup needs lookup: where to ask what became of a key");
-  const { callWindowSeconds, timeoutSeconds = defaultSeconds.tool } = definition;
+  const { callWindowSeconds } = definition;
+  const timeoutSeconds = definition.http?.timeoutSeconds ?? definition.timeoutSeconds ?? defaultSeconds.tool;
   if (callWindowSeconds !== undefined && callWindowSeconds <= timeoutSeconds) {
     faults.push(`callWindowSeconds (${callWindowSeconds}) must be longer than timeoutSeconds (${timeoutSeconds}): the window holds the whole call`);
   }
