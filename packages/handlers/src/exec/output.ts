@@ -51,9 +51,9 @@ export class Output {
     this.#options.live?.(chunk);
     await this.#keepInBlob(chunk);
     this.#bytes += chunk.length;
-    const joined = chunk.length >= tailBytes ? Buffer.from(chunk) : Buffer.concat([this.#tail, chunk]);
-    // A copy, so that a large chunk is not held for its last bytes.
-    this.#tail = Buffer.from(joined.subarray(-tailBytes));
+    // Always a copy, so that a large chunk is not held for its last bytes.
+    const older = chunk.length >= tailBytes ? this.#tail.subarray(0, 0) : this.#tail.subarray(-Math.max(1, tailBytes - chunk.length));
+    this.#tail = Buffer.concat([older, chunk.subarray(-tailBytes)]).subarray(-tailBytes);
   }
 
   async #keepInBlob(chunk: Uint8Array): Promise<void> {

@@ -36,7 +36,8 @@ export class Redactor {
   /** A chunk of a stream without secrets. What may be the beginning of one is held back until the next chunk. */
   pass(chunk: Uint8Array): Uint8Array {
     if (this.#bytes.length === 0) return chunk;
-    const clean = this.#bytes.reduce(replaced, Buffer.concat([this.#held, chunk]));
+    const whole = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const clean = this.#bytes.reduce(replaced, this.#held.length === 0 ? whole : Buffer.concat([this.#held, whole]));
     const hold = Math.max(...this.#bytes.map((secret) => beginningAtEnd(clean, secret)));
     this.#held = Buffer.from(clean.subarray(clean.length - hold));
     return clean.subarray(0, clean.length - hold);
@@ -64,7 +65,10 @@ function replaced(text: Buffer, secret: Buffer): Buffer {
 /** Length of the longest end of `text` that is a beginning of `secret`. */
 function beginningAtEnd(text: Buffer, secret: Buffer): number {
   for (let length = Math.min(text.length, secret.length - 1); length > 0; length -= 1) {
-    if (text.subarray(text.length - length).equals(secret.subarray(0, length))) return length;
+    const from = text.length - length;
+    let same = 0;
+    while (same < length && text[from + same] === secret[same]) same += 1;
+    if (same === length) return length;
   }
   return 0;
 }

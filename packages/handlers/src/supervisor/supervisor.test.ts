@@ -99,8 +99,8 @@ test("a maker whose supervisor is killed is ended by its worker", async () => {
   const maker = bench.make({ makers: { m: { exec: `${quiet} echo $$ > pid; while :; do sleep 1; done`, shell: true } } }).maker("m");
   const run = maker?.run(makerTask(), running());
   const pid = await pidIn(join(bench.folder, "pid"));
-  const [record] = await until(() => readRecords(bench.sessionPath).filter((found) => found.group !== null), { what: "the record" });
-  process.kill(record?.supervisor.pid ?? 0, "SIGKILL");
+  const { supervisor } = await until(() => readRecords(bench.sessionPath).find((found) => found.group?.pid === pid), { what: "the record" });
+  process.kill(supervisor.pid, "SIGKILL");
   expect(await run).toMatchObject({ kind: "failed", failure: "transient", code: "supervisor_lost" });
   expect(statOf(pid)).toBeNull();
 });
