@@ -1,0 +1,184 @@
+/** A world of real processes on one SQLite data folder: they are killed, stopped and woken by signals, and watched from outside. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SessionId } from "@loopledger/shared/core/brand";
+import type { SessionState } from "@loopledger/shared/core/session/state";
+import { openFolderBlobs } from "@loopledger/shared/blobs";
+import { createMemoryProcess } from "@loopledger/shared/memory";
+import type { Ledger } from "@loopledger/shared/ports";
+import { openSqliteLedger, openSqliteOwnership } from "@loopledger/shared/sqlite";
+import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
+import type { Inputs, MakerRow } from "../fixtures/handlers.ts";
+import { until } from "../until.ts";
+import { type Folded, brokenBy, brokenEffects, foldSession } from "./oracle.ts";
+import { type Peer, makePeer } from "./peer.ts";
+import { allEntries } from "./sqlite-world.ts";
+import { type TargetServer, startTarget } from "./target-server.ts";
+import { handlersOf, isOver } from "./world.ts";
+
+const program = join(import.meta.dirname, "..", "fixtures", "loop-process.ts");
+/** Compiled once for all processes of a test run. */
+const compiled = join(tmpdir(), "loopledger-compile-cache");
+
+export interface Starting {
+  /** What stands in LOOPLEDGER_FAILPOINTS. */
+  readonly failpoints?: string;
+  readonly roles?: string;
+  /** Submits this goal and follows its session alone. */
+  readonly session?: { readonly id: string; readonly goal: GoalGiven };
+  readonly only?: readonly string[];
+  readonly carry?: string;
+}
+export interface GoalGiven {
+  readonly inputs: Inputs & Readonly<Record<string, unknown>>;
+  readonly maker?: string;
+  readonly policy?: Readonly<Record<string, unknown>>;
+}
+
+export class LoopProcess {
+  readonly #child: ChildProcess;
+  #out = "";
+  #err = "";
+  /** Exit code, or null where a signal ended it. */
+  readonly exited: Promise<number | null>;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    child.stdout?.on("data", (chunk) => {
+      this.#out += String(chunk);
+    });
+    child.stderr?.on("data", (chunk) => {
+      this.#err += String(chunk);
+    });
+    this.exited = once(child, "close").then(([code]) => code as number | null);
+  }
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+  get stderr(): string {
+    return this.#err;
+  }
+  get isOver(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+  said(word: string): Promise<string> {
+    return until(() => this.#out.split("\n").find((line) => line.includes(`"${word}"`)), { what: `"${word}" from process ${this.pid}; ${this.#err.slice(-2000)}` });
+  }
+  async hasFired(failpoint: string): Promise<void> {
+    await until(() => this.#err.includes(`failpoint ${failpoint} fired`), { what: `failpoint ${failpoint} in process ${this.pid}; ${this.#out} ${this.#err.slice(-2000)}` });
+  }
+  kill(signal: NodeJS.Signals = "SIGKILL"): void {
+    this.#child.kill(signal);
+  }
+  /** The kernel shows it as stopped, by a failpoint or by `kill("SIGSTOP")`. */
+  async isStopped(): Promise<void> {
+    await until(() => / T /.test(readFileSync(`/proc/${this.pid}/stat`, "utf8").replace(/\(.*\)/, "")), { what: `process ${this.pid} to be stopped` });
+  }
+  /** Answers once it carries nothing and has folded everything. */
+  async isIdle(): Promise<void> {
+    const before = this.#out.split('"idle"').length;
+    this.#child.stdin?.write("idle\n");
+    await until(() => this.#out.split('"idle"').length > before, { what: `process ${this.pid} to be idle; ${this.#err.slice(-2000)}` });
+  }
+  async leave(): Promise<number | null> {
+    if (!this.isOver) this.#child.kill("SIGTERM");
+    return this.exited;
+  }
+}
+
+export class ProcessWorld {
+  readonly folder: string;
+  readonly server: TargetServer;
+  readonly leaseMs: number;
+  readonly #ledger: Ledger;
+  readonly #processes: LoopProcess[] = [];
+  readonly #persons: Peer[] = [];
+
+  private constructor(folder: string, server: TargetServer, leaseMs: number) {
+    this.folder = folder;
+    this.server = server;
+    this.leaseMs = leaseMs;
+    this.#ledger = openSqliteLedger({ folder, clock: createSystemClock(), ids: createSystemIds() });
+  }
+  static async open({ leaseMs = 600 }: { readonly leaseMs?: number } = {}): Promise<ProcessWorld> {
+    const folder = mkdtempSync(join(tmpdir(), "loopledger-processes-"));
+    return new ProcessWorld(folder, await startTarget(join(folder, "target")), leaseMs);
+  }
+
+  async start(starting: Starting = {}): Promise<LoopProcess> {
+    const { session, only = session ? [session.id] : [], roles, carry } = starting;
+    const args = [
+      program, "--data", this.folder, "--target", this.server.url, ...only.flatMap((id) => ["--only", id]),
+      ...(roles === undefined ? [] : ["--roles", roles]), ...(carry === undefined ? [] : ["--carry", carry]),
+      ...(session ? ["--id", session.id, "--goal", goalText(session.goal)] : []),
+    ];
+    const child = spawn(process.execPath, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: { ...process.env, NODE_COMPILE_CACHE: compiled, LOOPLEDGER_LEASE_MS: String(this.leaseMs), LOOPLEDGER_FAILPOINTS: starting.failpoints ?? "" },
+    });
+    const started = new LoopProcess(child);
+    this.#processes.push(started);
+    await started.said("ready");
+    return started;
+  }
+
+  /** Somebody who writes acts and runs nothing. */
+  async person(): Promise<Peer> {
+    const clock = createSystemClock();
+    const ids = createSystemIds();
+    const { folder } = this;
+    const blobs = openFolderBlobs({ folder: join(folder, "blobs"), clock, ids });
+    const ports = {
+      ledger: openSqliteLedger({ folder, clock, ids }), ownership: openSqliteOwnership({ folder, clock }), blobs, clock, ids,
+      host: createSystemHost(), handlers: handlersOf({}, { folder, blobs }),
+    };
+    const peer = await makePeer(ports, createMemoryProcess(clock), { leaseMs: this.leaseMs, roles: [] });
+    this.#persons.push(peer);
+    return peer;
+  }
+
+  async folded(id: string): Promise<Folded> {
+    return foldSession(await allEntries(this.#ledger), id as SessionId);
+  }
+  async state(id: string): Promise<SessionState> {
+    return (await this.folded(id)).state;
+  }
+  async until(id: string, condition: (state: SessionState) => boolean, what: string): Promise<SessionState> {
+    let state = await this.state(id);
+    await until(async () => condition((state = await this.state(id))), { what: `${what} of ${id}` });
+    return state;
+  }
+  untilOver(id: string): Promise<SessionState> {
+    return this.until(id, isOver, "the end");
+  }
+  /** What the ledger and the target's log say against each other, and the ledger against itself. */
+  async broken(id: string): Promise<readonly string[]> {
+    const folded = await this.folded(id);
+    return [...brokenBy(folded), ...brokenEffects(folded, this.server.target.rows())];
+  }
+  makers(id: string): readonly MakerRow[] {
+    const path = join(this.folder, "makers.jsonl");
+    const rows = existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line) as MakerRow) : [];
+    return rows.filter((row) => row.session === id);
+  }
+
+  async close(): Promise<void> {
+    for (const one of this.#processes) if (!one.isOver) one.kill("SIGKILL");
+    await Promise.all(this.#processes.map((one) => one.exited));
+    for (const { engine, leave } of this.#persons) {
+      await leave();
+      await engine.ownership.close();
+      await engine.ledger.close();
+    }
+    await this.#ledger.close();
+    await this.server.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function goalText({ inputs, maker = "maker", policy = {} }: GoalGiven): string {
+  return JSON.stringify({ goal: "deploy what the inputs name", maker, check: "check", inputs, policy });
+}
