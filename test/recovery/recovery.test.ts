@@ -146,6 +146,7 @@ describe.each([{ adapter: "memory", make: () => memoryWorld() }, { adapter: "SQL
     const first = peer.carry(id);
     await world.until(() => target.count("s", "call") === 1, "the call");
     const held = await stateOf(world, id);
+    await second.engine.folds.caughtUp();
     expect(await second.carry(id)).toEqual({ kind: "rest", on: "holder", until: null, seq: held.seq });
     expect((await stateOf(world, id)).seq).toBe(held.seq);
     expect(begun).toEqual(["check 0", "maker 1"]);

@@ -148,7 +148,10 @@ export class ProcessWorld {
   }
   async until(id: string, condition: (state: SessionState) => boolean, what: string): Promise<SessionState> {
     let state = await this.state(id);
-    await until(async () => condition((state = await this.state(id))), { what: `${what} of ${id}` });
+    await until(async () => {
+      state = await this.state(id);
+      return condition(state);
+    }, { what: `${what} of ${id}` });
     return state;
   }
   untilOver(id: string): Promise<SessionState> {
