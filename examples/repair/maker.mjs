@@ -27,12 +27,10 @@ const dispatch = JSON.parse(readFileSync(0, "utf8"));
 async function build() {
   const before = await suite();
   const target = named(before, dispatch.task);
-  const done = [];
-  if (target === undefined || target.passed) say("nothing to repair: the test of this task passes");
-  else done.push(await repair(target, before));
-  const after = done.length === 0 ? before : await suite();
-  if (after.every(({ passed, skipped }) => passed || skipped)) done.push(await openPullRequest());
-  report({ summary: done.join("; ") || "the test of this task passes already", usage: { costUsd: 0, tokensIn: 0, tokensOut: 0, model: "search" } });
+  const nothing = { done: ["the test of this task passes already"], tests: before };
+  const { done, tests } = target === undefined || target.passed ? nothing : await repair(target, before);
+  if (tests.every(({ passed, skipped }) => passed || skipped)) done.push(await openPullRequest());
+  report({ summary: done.join("; "), usage: { costUsd: 0, tokensIn: 0, tokensOut: 0, model: "search" } });
   return 0;
 }
 
@@ -58,7 +56,7 @@ async function repair(target, tests) {
   const { file, line, before, after } = keep(found.candidate);
   const summary = `${file}:${line} ${found.candidate.kind}: ${before} -> ${after}`;
   say(`repair  ${summary}`);
-  return summary;
+  return { done: [summary], tests: found.tests };
 }
 
 /** The workspace goes from the old file to the new one in one step; the half-written one lies outside of it. */

@@ -46,6 +46,7 @@ function copy(folder, lane) {
  * @param {import("./candidates.mjs").Candidate} candidate
  * @param {{ target: import("../suite/run-suite.mjs").TestResult, green: Set<string>, timeoutMs: number }} wanted
  *   `green`: ids of the tests that passed before
+ * @returns {Promise<import("../suite/run-suite.mjs").TestResult[] | null>} what the whole suite says with the edit; null where it does not hold
  */
 export async function trial(lane, candidate, { target, green, timeoutMs }) {
   const path = join(lane, candidate.file);
@@ -55,9 +56,9 @@ export async function trial(lane, candidate, { target, green, timeoutMs }) {
     const goal = testId(target);
     const ownFile = new Set([...green].filter((id) => id.startsWith(`${target.file}: `)).concat(goal));
     const near = await runTestFile(lane, target.file, { timeoutMs });
-    if (!allPass(near, ownFile)) return false;
+    if (!allPass(near, ownFile)) return null;
     const far = await runSuite(lane, { timeoutMs: timeoutMs * 5, quiet: true });
-    return allPass(far, new Set([...green, goal]));
+    return far.ran && allPass(far, new Set([...green, goal])) ? far.tests : null;
   } finally {
     writeFileSync(path, original);
   }

@@ -7,7 +7,8 @@ import { suspects } from "./suspicion.mjs";
 
 /**
  * @typedef {import("../suite/run-suite.mjs").TestResult} TestResult
- * @typedef {{ candidate: import("./candidates.mjs").Candidate | null, tried: number, ranked: number, files: string[] }} Found
+ * `tests`: what the whole suite says with the candidate
+ * @typedef {{ candidate: import("./candidates.mjs").Candidate | null, tests: TestResult[], tried: number, ranked: number, files: string[] }} Found
  */
 
 const PROBE = new URL("./spectrum-probe.mjs", import.meta.url).href;
@@ -33,10 +34,10 @@ export async function search({ folder, scratch, target, tests, triesMax, deadlin
       const batch = ranked.slice(tried, tried + lanes.length);
       const held = await Promise.all(batch.map((candidate, n) => trial(lanes[n], candidate, { target, green, timeoutMs: TRIAL_MS })));
       tried += batch.length;
-      const first = held.indexOf(true);
-      if (first !== -1) return { candidate: batch[first], tried, ranked: ranked.length, files };
+      const first = held.findIndex((after) => after !== null);
+      if (first !== -1) return { candidate: batch[first], tests: held[first] ?? [], tried, ranked: ranked.length, files };
     }
-    return { candidate: null, tried, ranked: ranked.length, files };
+    return { candidate: null, tests, tried, ranked: ranked.length, files };
   } finally {
     close();
   }
