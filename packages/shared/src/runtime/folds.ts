@@ -86,6 +86,10 @@ export class Folds {
   get complete(): boolean {
     return this.#options.only === undefined;
   }
+  /** Next offset that is handed to the fold, of each partition that is followed. Whoever listens from now on hears of every entry from there on. */
+  handed(): ReadonlyMap<number, Offset> {
+    return new Map(this.#next);
+  }
   /** Next offset of each partition that is followed: every entry before it, from where this began, has been folded. */
   folded(): Map<number, Offset> {
     const positions = new Map(this.#next);

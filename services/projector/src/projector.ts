@@ -1,0 +1,214 @@
+/**
+ * The projector: follows the ledger, folds, and writes each changed session's view with the partition's cursor.
+ *
+ * W1. It never sits on the path of a session: only the latest state counts, a batch at a time, and it takes a tenth of the
+ *     process's time at most.
+ * W2. An error turns readiness red and starts a new life after a pause that doubles up to 5 s; nothing of the old one is kept.
+ * W3. Views ahead of the ledger mean that records are gone: it halts with the reason and does not go on.
+ */
+import type { Offset } from "@loopledger/shared/core/brand";
+import { type LoopledgerError, isLoopledgerError } from "@loopledger/shared/core/errors";
+import type { Engine } from "@loopledger/shared/runtime";
+import { Projection } from "./projection.ts";
+
+export interface ProjectorOptions {
+  /** Name of the read model (default: the one in use). */
+  readonly projection?: string;
+  /** Pause between two batches, in ms (default 50). */
+  readonly batchMs?: number;
+  /** Changed sessions at which a batch is written without a pause (default 500). */
+  readonly batchMax?: number;
+  /** Folds by itself, even where the engine's folds could be shared. */
+  readonly apart?: boolean;
+  /** Ends at the first error instead of starting anew. */
+  readonly once?: boolean;
+}
+export interface Projector {
+  /** Writes what is left and ends. */
+  stop(): Promise<void>;
+  /** Resolves when everything in the ledger at the call is in the views. Rejects where the projector has halted or was stopped. */
+  caughtUp(): Promise<void>;
+  ready(): boolean;
+  /** Why it does not go on; null while it does. */
+  readonly halted: Error | null;
+  /** Resolves when it has ended: with the reason where it has halted, with null where it was stopped. */
+  readonly over: Promise<Error | null>;
+}
+
+const pauseMaxMs = 5_000;
+const batchPauseMaxMs = 2_000;
+
+/** Resolves when the first attempt to begin is over, whether it is ready then or not. */
+export async function startProjector(engine: Engine, options: ProjectorOptions = {}): Promise<Projector> {
+  if (!engine.views) throw new TypeError("A projector needs a store of views.");
+  const projection = options.projection ?? (await engine.views.active());
+  const supervisor = new Supervisor(engine, { batchMs: 50, batchMax: 500, ...options, projection });
+  await supervisor.start();
+  return supervisor;
+}
+
+type Settings = ProjectorOptions & { readonly projection: string; readonly batchMs: number; readonly batchMax: number };
+interface Waiter { readonly target: ReadonlyMap<number, Offset>; readonly done: () => void; readonly failed: (error: Error) => void }
+
+class Supervisor implements Projector {
+  readonly #engine: Engine;
+  readonly #settings: Settings;
+  readonly #waiters = new Set<Waiter>();
+  #life: Projection | null = null;
+  /** Ends the current life. */
+  #end: (error: unknown) => void = () => undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopPause: (() => void) | null = null;
+  #cancelBatch: (() => void) | null = null;
+  #writing = false;
+  #pauseMs: number;
+  #ready = false;
+  #stopped = false;
+  halted: Error | null = null;
+
+  constructor(engine: Engine, settings: Settings) {
+    this.#engine = engine;
+    this.#settings = settings;
+    this.#pauseMs = settings.batchMs;
+  }
+
+  ready(): boolean {
+    return this.#ready;
+  }
+  get over(): Promise<Error | null> {
+    return this.#running.then(() => this.halted);
+  }
+  start(): Promise<void> {
+    return new Promise((begun) => {
+      this.#running = this.#run(begun);
+    });
+  }
+  async stop(): Promise<void> {
+    if (this.#stopped) return this.#running;
+    this.#stopped = true;
+    this.#ready = false;
+    this.#disarm();
+    await this.#life?.write({ whole: true }).catch((error: unknown) => this.#engine.log.warn({ err: error }, "projector: the last batch was not written"));
+    this.#stopPause?.();
+    this.#end(null);
+    await this.#running;
+    this.#refuseWaiters(new Error("The projector was stopped."));
+  }
+  async caughtUp(): Promise<void> {
+    if (this.halted) throw this.halted;
+    if (this.#stopped) throw new Error("The projector was stopped.");
+    const target = await this.#engine.ledger.end();
+    await new Promise<void>((done, failed) => {
+      this.#waiters.add({ target, done, failed });
+      this.#press();
+    });
+  }
+
+  async #run(begun: () => void): Promise<void> {
+    for (let faults = 0; !this.#stopped && !this.halted; ) {
+      const error = await this.#live(() => {
+        faults = 0;
+        begun();
+      });
+      this.#ready = false;
+      if (this.#stopped) break;
+      if (this.#settings.once || isLoopledgerError(error, "ledger_lost")) this.#halt(error);
+      else {
+        this.#engine.log.error({ err: error, projection: this.#settings.projection, faults }, "projector: begins anew");
+        begun();
+        await this.#pause(Math.min(pauseMaxMs, 100 * 2 ** faults++));
+      }
+    }
+    begun();
+  }
+
+  /** One life from its beginning to its end; gives what ended it. */
+  async #live(onReady: () => void): Promise<unknown> {
+    const ended = Promise.withResolvers<unknown>();
+    this.#end = ended.resolve;
+    try {
+      this.#life = await Projection.begin(this.#engine, {
+        projection: this.#settings.projection, shares: !this.#settings.apart, onFolded: (life) => this.#arm(life),
+      });
+      const first = this.#life.catchUp().then(() => null, (error: unknown) => ({ error }));
+      const failed = await Promise.race([first, ended.promise.then((error) => ({ error }))]);
+      if (failed) return failed.error;
+      this.#ready = !this.#stopped;
+      onReady();
+      this.#settle();
+      return await ended.promise;
+    } catch (error) {
+      return error;
+    } finally {
+      this.#disarm();
+      const life = this.#life;
+      this.#life = null;
+      await life?.close();
+    }
+  }
+  #halt(error: unknown): void {
+    this.halted = error instanceof Error ? error : new Error(String(error));
+    const { code, next } = this.halted as Partial<LoopledgerError>;
+    this.#engine.log.error({ err: error, projection: this.#settings.projection, code, next }, "projector: halted");
+    this.#refuseWaiters(this.halted);
+  }
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#engine.clock.after(delayMs, resolve);
+      this.#stopPause = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** A batch is written after a pause, at once where it is full. */
+  #arm(life: Projection): void {
+    if (life.waiting === 0 || this.#writing || this.#stopped) return;
+    const full = life.waiting >= this.#settings.batchMax;
+    if (this.#cancelBatch && !full) return;
+    this.#disarm();
+    this.#cancelBatch = this.#engine.clock.after(full ? 0 : this.#pauseMs, () => this.#press());
+  }
+  #disarm(): void {
+    this.#cancelBatch?.();
+    this.#cancelBatch = null;
+  }
+
+  /** Writes now. What goes wrong ends this life. */
+  #press(): void {
+    this.#disarm();
+    const life = this.#life;
+    if (!life || this.#writing || this.#stopped) return;
+    this.#writing = true;
+    void this.#write(life)
+      .catch((error: unknown) => this.#end(error))
+      .finally(() => {
+        this.#writing = false;
+        if (this.#life !== life) return;
+        this.#settle();
+        if (life.waiting > 0) this.#arm(life);
+      });
+  }
+  async #write(life: Projection): Promise<void> {
+    const awaited = this.#waiters.size > 0;
+    if (awaited) await life.folded();
+    const begunMs = this.#engine.clock.monotonic();
+    await life.write({ whole: awaited });
+    const tookMs = this.#engine.clock.monotonic() - begunMs;
+    this.#pauseMs = Math.min(batchPauseMaxMs, Math.max(this.#settings.batchMs, 9 * tookMs));
+  }
+
+  #settle(): void {
+    for (const waiter of this.#waiters) {
+      if (!this.#life?.covers(waiter.target)) continue;
+      this.#waiters.delete(waiter);
+      waiter.done();
+    }
+    if (this.#waiters.size > 0 && !this.#cancelBatch) this.#cancelBatch = this.#engine.clock.after(5, () => this.#press());
+  }
+  #refuseWaiters(error: Error): void {
+    for (const waiter of this.#waiters) waiter.failed(error);
+    this.#waiters.clear();
+  }
+}
