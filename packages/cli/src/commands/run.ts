@@ -74,12 +74,12 @@ class Run {
     const { context, options, open } = parts;
     const { print } = context;
     this.#story = options.quiet ? quietStory : makeStory({
-      stream: process.stderr, paint: print.paintNotes, redraws: print.redrawsNotes, from: open.startedAt, names: false, nowMs: open.engine.clock.now,
+      stream: process.stderr, paint: print.paintNotes, redraws: print.redrawsNotes, from: open.startedAt, names: (id) => id !== parts.plan.id && !id.startsWith(`${parts.plan.id}-`), nowMs: open.engine.clock.now,
     });
   }
 
   async toItsEnd(): Promise<ExitCode> {
-    const { context, family, open, plan } = this.#parts;
+    const { context, family, open } = this.#parts;
     const sessionId = await this.#chooseId();
     family.add(sessionId);
     family.whenMet((child) => void open.engine.folds.open(child).catch((error: unknown) => open.engine.log.error({ err: error, session: child }, "child")));

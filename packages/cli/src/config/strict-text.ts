@@ -1,5 +1,5 @@
 /** YAML or JSON as one value: doubled keys, several documents and anything that is no plain data are refused. */
-import { isAlias, parseAllDocuments, visit } from "yaml";
+import { parseAllDocuments, visit } from "yaml";
 
 export interface StrictRead {
   readonly value: unknown;
@@ -22,7 +22,11 @@ export function parseStrictly(text: string): StrictRead {
   if (faults.length > 0) return { value: null, faults };
   if (json !== null) return json;
   let aliases = 0;
-  visit(document, { Alias: (_, node) => void (aliases += isAlias(node) ? 1 : 0) });
+  visit(document, {
+    Alias: () => {
+      aliases++;
+    },
+  });
   if (aliases > aliasesMax) return { value: null, faults: [`it holds ${aliases} aliases; at most ${aliasesMax} are followed`] };
   try {
     return { value: document.toJS({ maxAliasCount: aliasesMax }), faults: [] };

@@ -36,7 +36,10 @@ export function makeScreen({ stream, redraws, now }: ScreenOptions): Screen {
   };
   const draw = (): void => {
     const text = now?.() ?? "";
-    if (!redraws || text === "") return clear();
+    if (!redraws || text === "") {
+      clear();
+      return;
+    }
     stream.write(`${clearLine}${fitting(text, stream.columns)}`);
     drawn = true;
   };

@@ -16,8 +16,8 @@ export interface StoryOptions {
   readonly redraws: boolean;
   /** Records before these positions are history and are not told. */
   readonly from: Positions;
-  /** Names the session on each line: for a process that carries several. */
-  readonly names: boolean;
+  /** Whether a session's lines name it: for a process that carries several. */
+  readonly names: (sessionId: SessionId) => boolean;
   readonly nowMs: () => number;
 }
 export interface Story {
@@ -31,19 +31,25 @@ export interface Story {
 export function makeStory(options: StoryOptions): Story {
   const { paint, nowMs } = options;
   const active = new Map<SessionId, SessionState>();
-  const screen = makeScreen({ stream: options.stream, redraws: options.redraws, now: () => [...active.values()].map((state) => nowText(state, nowMs())).join("   ") });
+  let printed = "";
+  const screen = makeScreen({ stream: options.stream, redraws: options.redraws, now: () => [...active.values()].map((state) => nowText(state, { nowMs: nowMs(), printed })).join("   ") });
   const onChange = ({ sessionId, state, record, verdict, entry }: Change): void => {
     if (state.end && !state.statusOwed) active.delete(sessionId);
     else active.set(sessionId, state);
+    if (record?.type === "check") printed = "";
     if (!record || entry.offset < (options.from.get(entry.partition) ?? 0)) return;
     const told = verdict.kind === "accepted" ? tell(record) : verdict.kind === "void" ? tellRefused(record, verdict.reason) : null;
     if (!told) return;
     const seq = verdict.kind === "accepted" ? state.seq : null;
-    screen.line(lineOf(told, { seq, sessionId: options.names ? sessionId : null, paint, columns: options.redraws ? options.stream.columns : undefined }));
+    screen.line(lineOf(told, { seq, sessionId: options.names(sessionId) ? sessionId : null, paint, columns: options.redraws ? options.stream.columns : undefined }));
   };
   return {
     listen: (folds) => folds.listen(onChange),
-    live: (_, source, chunk) => screen.piece(chunk, paint("dim", source === "maker" ? "      │ " : "      ┆ ")),
+    live: (_sessionId, source, chunk) => {
+      // What a check prints stands in its evidence and in `logs`; while it runs its last line is enough.
+      if (source === "maker") screen.piece(chunk, paint("dim", "      │ "));
+      else printed = lastLine(chunk) ?? printed;
+    },
     line: (text) => screen.line(text),
     close: () => screen.close(),
   };
@@ -70,14 +76,19 @@ const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const frameMs = 120;
 
 /** What a session is doing now: the step, the iteration, how long, and what of its budget is left. */
-export function nowText(state: SessionState, nowMs: number): string {
+export function nowText(state: SessionState, { nowMs, printed }: { readonly nowMs: number; readonly printed: string }): string {
   const { disposition, reason } = standingOf(state);
   const since = state.open?.since ?? state.at ?? nowMs;
   const frame = frames[Math.floor(nowMs / frameMs) % frames.length] ?? "";
   const doing = disposition === "waiting" ? `waits: ${reason ?? ""}` : state.open ? `${state.open.cycle === "build" ? "maker at work" : "check runs"}${holderOf(state) ? "" : " (unclaimed)"}` : "next step";
   const iteration = state.open && state.open.iteration > 0 ? ` · iteration ${state.open.iteration}` : "";
-  const task = state.open ? ` · ${oneLine(state.open.task).slice(0, 60).toWellFormed()}` : "";
+  const about = state.open?.cycle === "review" ? printed : oneLine(state.open?.task ?? "");
+  const task = about === "" ? "" : ` · ${about.slice(0, 60).toWellFormed()}`;
   return `${frame} ${doing}${iteration} · ${seconds(Math.max(0, nowMs - since) / 1000)} · ${budgetLeft(state)}${task}`;
+}
+function lastLine(chunk: Uint8Array): string | null {
+  const lines = new TextDecoder().decode(chunk).split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  return lines.at(-1) ?? null;
 }
 function budgetLeft(state: SessionState): string {
   const { iterations, costUsd, tokens } = budgetOf(state);

@@ -72,8 +72,8 @@ export function short(text: string): string {
 }
 /** What a check's program printed last: for a person it says more than the next step that was made of it. */
 function lastOutput(evidence: Json): string | null {
-  if (evidence === null || typeof evidence !== "object" || !("output" in evidence) || typeof evidence.output !== "string") return null;
-  const lines = evidence.output.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  if (evidence === null || typeof evidence !== "object" || !("output" in evidence) || typeof evidence["output"] !== "string") return null;
+  const lines = evidence["output"].split("\n").map((line) => line.trim()).filter((line) => line !== "");
   return lines.length === 0 ? null : oneLine(lines.at(-1) ?? "");
 }
 function nextStepText(steps: readonly NextStep[]): string {

@@ -1,0 +1,47 @@
+/** `dev`: a whole project in one process, with its API; shows each record as it is made. */
+import { resolve } from "node:path";
+import { type Bind, type Register, example } from "../command.ts";
+import { drainOnSignals } from "../composition/draining.ts";
+import { prepareProject } from "../composition/prepare.ts";
+import { handlersOf } from "../composition/project-handlers.ts";
+import { loadProject } from "../config/project.ts";
+import { UsageError } from "../errors.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { readGoals } from "../developing/goals.ts";
+import { Development } from "../developing/development.ts";
+import { surviveExceptions } from "../process-end.ts";
+import { portOf } from "../running/numbers.ts";
+
+interface Options { readonly once?: boolean; readonly port?: string; readonly project?: string }
+
+export const register: Register = (program, bind) => {
+  program.command("dev")
+    .description("All roles in this one process, the API on 127.0.0.1:7420, and each goal of the project's goals/ that the ledger does not know.")
+    .option("--once", "leave when all goals have ended or wait, with their exit code")
+    .option("--port <n>", "the API's port (default 7420; 0 = any free one)")
+    .option("--project <folder>", "the project's folder (default: this one)")
+    .addHelpText("after", example("loopledger dev --project examples/repair", "loopledger dev --once"))
+    .action(devAction(bind));
+};
+
+const defaultPort = 7420;
+
+function devAction(bind: Bind) {
+  return bind<Options>(async (context, _words, options) => {
+    if (context.remote) throw new UsageError("dev works on a data folder of its own.", { next: "Leave --url and LOOPLEDGER_URL out." });
+    const folder = resolve(context.cwd, options.project ?? ".");
+    const port = portOf(options.port, defaultPort);
+    const project = await loadProject({ folder, configPath: context.configPath, dataFolder: context.dataFolder });
+    if (project.path === null) {
+      throw new UsageError(`There is no loopledger.config.* in ${folder}.`, { code: "no_config", next: "`loopledger init` makes a project; --project names another folder." });
+    }
+    const goals = await readGoals(project);
+    await prepareProject(context, project);
+    const draining = drainOnSignals({ exitCode: exitCodes.done, told: () => context.print.note("\nloopledger: draining") });
+    const open = await context.openEngine({ handlers: handlersOf(context, project), history: true, views: true });
+    draining.drainWith(open.close);
+    surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
+    const development = new Development({ context, project, goals, open, draining, once: options.once ?? false, port, portIsGiven: options.port !== undefined });
+    return development.run();
+  });
+}

@@ -1,0 +1,73 @@
+/** `serve`: any subset of the roles, until it is told to stop. */
+import { type Bind, type Register, example } from "../command.ts";
+import { type RoleName, roleNames } from "../composition/crew.ts";
+import { drainOnSignals } from "../composition/draining.ts";
+import { prepareProject } from "../composition/prepare.ts";
+import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
+import { startServices } from "../composition/services.ts";
+import { type Project, loadProject } from "../config/project.ts";
+import type { CommandContext } from "../context.ts";
+import { UsageError } from "../errors.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { surviveExceptions } from "../process-end.ts";
+import { portOf } from "../running/numbers.ts";
+
+interface Options { readonly roles?: string; readonly port?: string; readonly host?: string }
+
+export const register: Register = (program, bind) => {
+  program.command("serve")
+    .description("Serves the roles that are named; several processes may share one data folder. Prints `ready` when it takes work.")
+    .option("--roles <list>", `of ${roleNames.join(", ")} (default: all)`)
+    .option("--port <n>", "gateway, or health and metrics (default 7420 with the gateway's role, else any free one)")
+    .option("--host <address>", "the address to listen on", "127.0.0.1")
+    .addHelpText("after", example("loopledger serve --roles scheduler,worker,checker,projector --port 7421"))
+    .action(serveAction(bind));
+};
+
+const gatewayPort = 7420;
+
+function serveAction(bind: Bind) {
+  return bind<Options>(async (context, _words, options) => {
+    if (context.remote) throw new UsageError("serve works on a ledger; a gateway is served, not used, by it.", { next: "Leave --url and LOOPLEDGER_URL out." });
+    const roles = rolesOf(options.roles);
+    const port = portOf(options.port, roles.includes("gateway") ? gatewayPort : 0);
+    const project = await projectFor(context, roles);
+    await prepareProject(context, project);
+    const draining = drainOnSignals({ exitCode: exitCodes.done, told: () => context.print.note("loopledger: draining") });
+    const open = await context.openEngine({ handlers: handlersOf(context, project), history: true, views: true, logLevel: "info" });
+    draining.drainWith(open.close);
+    surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
+    const services = await startServices(open, { roles, port, host: options.host ?? "127.0.0.1", stepLimitMs: stepLimitMs(project), open: false });
+    draining.drainWith(services.stop);
+    tellReady(context, { roles, port: services.port });
+    return new Promise<never>(() => undefined);
+  });
+}
+
+function tellReady({ json, print }: CommandContext, { roles, port }: { readonly roles: readonly RoleName[]; readonly port: number | null }): void {
+  print.note(`loopledger: ${roles.join(", ")} on port ${port}`);
+  if (roles.includes("intake")) print.note("loopledger: intake: a data folder has no goals topic; goals come by submit and by the gateway");
+  if (json) print.json({ ready: true, roles, port });
+  else print.line("ready");
+}
+
+function rolesOf(text: string | undefined): RoleName[] {
+  if (text === undefined) return [...roleNames];
+  const names = text.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const unknown = names.filter((name) => !(roleNames as readonly string[]).includes(name));
+  if (unknown.length > 0 || names.length === 0) {
+    throw new UsageError(names.length === 0 ? "--roles names no role." : `--roles: there is no role ${unknown.join(", ")}.`, { next: `Roles are ${roleNames.join(", ")}.` });
+  }
+  return roleNames.filter((name) => names.includes(name));
+}
+
+/** A worker or checker without handlers would set every session aside. */
+async function projectFor(context: CommandContext, roles: readonly RoleName[]): Promise<Project> {
+  const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
+  if (project.path === null && (roles.includes("worker") || roles.includes("checker"))) {
+    throw new UsageError(`There is no loopledger.config.* in ${context.cwd}, so a worker or checker has nothing to run.`, {
+      code: "no_config", next: "Name it with --config, or make a project with `loopledger init`.",
+    });
+  }
+  return project;
+}

@@ -1,0 +1,140 @@
+/** A project at work: submits its goals, tells what happens, and shows each session's ending. */
+import type { SessionId } from "@loopledger/shared/core/brand";
+import type { SessionState } from "@loopledger/shared/core/session/state";
+import { statusOf } from "@loopledger/shared/core/session/status";
+import { nextChange, submitGoal } from "@loopledger/shared/runtime";
+import type { Draining } from "../composition/draining.ts";
+import type { OpenEngine } from "../composition/open-engine.ts";
+import { stepLimitMs } from "../composition/project-handlers.ts";
+import { type Services, startServices } from "../composition/services.ts";
+import { roleNames } from "../composition/crew.ts";
+import type { Project } from "../config/project.ts";
+import type { CommandContext } from "../context.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { isSettled } from "../running/drive.ts";
+import { endingText } from "../story/ending.ts";
+import { rowStory } from "../story/row-story.ts";
+import { type Story, makeStory } from "../story/story.ts";
+import type { ProjectGoal } from "./goals.ts";
+import { announcePort, otherDev } from "./port-file.ts";
+import { CliError } from "../errors.ts";
+
+export interface DevelopmentParts {
+  readonly context: CommandContext;
+  readonly project: Project;
+  readonly goals: readonly ProjectGoal[];
+  readonly open: OpenEngine;
+  readonly draining: Draining;
+  readonly once: boolean;
+  readonly port: number;
+  readonly portIsGiven: boolean;
+}
+const host = "127.0.0.1";
+const longestMs = 1_000;
+const lookMs = 20;
+
+export class Development {
+  readonly #parts: DevelopmentParts;
+  readonly #story: Story;
+  readonly #shown = new Map<SessionId, number>();
+
+  constructor(parts: DevelopmentParts) {
+    this.#parts = parts;
+    const { context, open } = parts;
+    this.#story = context.json ? rowStory(context.print, open.startedAt) : makeStory({
+      stream: process.stdout, paint: context.print.paint, redraws: context.print.isTerminal, from: open.startedAt,
+      names: (sessionId) => parts.goals.length !== 1 || sessionId !== parts.goals[0]?.goal.id, nowMs: open.engine.clock.now,
+    });
+  }
+
+  async run(): Promise<ExitCode> {
+    const { draining, goals, once, open } = this.#parts;
+    const { engine } = open;
+    const services = await this.#start();
+    draining.drainWith(async () => {
+      this.#story.close();
+      await services.stop();
+    });
+    this.#story.listen(engine.folds);
+    const sessions: SessionId[] = [];
+    for (const goal of goals) sessions.push(await this.#submit(goal));
+    if (!once) {
+      engine.folds.listen((change) => this.#showEnding(change.state));
+      for (const id of sessions) this.#showEnding(await engine.folds.open(id));
+      return new Promise<never>(() => undefined);
+    }
+    const states: SessionState[] = [];
+    for (const id of sessions) states.push(await this.#untilSettled(id, services));
+    return this.#leave(states, services);
+  }
+
+  /** Starts the roles. With `--once` a taken port is no reason to give up, unless that port was asked for. */
+  async #start(): Promise<Services> {
+    const { context, open, once, port, portIsGiven, project } = this.#parts;
+    const dim = (text: string): void => this.#story.line(context.print.paint("dim", text));
+    try {
+      const services = await startServices(open, {
+        roles: roleNames, stepLimitMs: stepLimitMs(project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, open: true,
+      });
+      if (services.port === null) dim(`Port ${port} is taken, so there is no API this time; data lies in ${context.dataFolder}.`);
+      else dim(`The API is on http://${host}:${services.port}; data lies in ${context.dataFolder}.`);
+      if (services.port !== null) announcePort(context.dataFolder, { port: services.port, self: open.engine.host.self() });
+      return services;
+    } catch (error) {
+      const taken = error instanceof CliError && error.code === "port_taken";
+      throw (taken ? otherDev(context.dataFolder, { port, host: open.engine.host }) : null) ?? error;
+    }
+  }
+
+  /** Submits a goal; an equal one that is there goes on, another one under its id is left as it is. */
+  async #submit({ file, goal }: ProjectGoal): Promise<SessionId> {
+    const { context, open } = this.#parts;
+    const { kind, sessionId, state } = await submitGoal(open.engine, goal, { actor: { kind: "human", id: context.environment.user } });
+    const dim = (text: string): void => this.#story.line(context.print.paint("dim", text));
+    if (kind === "conflict") dim(`${file} is not the goal that ${sessionId} was started with; that session is left as it is. Give the file another id to start it.`);
+    if (kind === "same") dim(isSettled(state) ? `${sessionId} is known: it is ${standingWords(state)} already.` : `${sessionId} goes on where it was.`);
+    return sessionId;
+  }
+
+  async #untilSettled(sessionId: SessionId, services: Services): Promise<SessionState> {
+    const { draining, open } = this.#parts;
+    for (;;) {
+      const state = await open.engine.folds.open(sessionId);
+      const settled = isSettled(state);
+      if (draining.signal.aborted || (settled && !services.crew.offers.carries(sessionId))) return state;
+      await nextChange(open.engine, sessionId, { maxMs: settled ? lookMs : longestMs, signal: draining.signal });
+    }
+  }
+
+  /** The code of the first goal that is not done; 0 where all are. */
+  async #leave(states: readonly SessionState[], services: Services): Promise<ExitCode> {
+    const { draining } = this.#parts;
+    // After a signal the draining ends this process with its own code.
+    if (draining.signal.aborted) return new Promise<never>(() => undefined);
+    draining.over();
+    for (const state of states) this.#tellEnding(state);
+    if (states.length === 0) this.#story.line("The project has no goals: a file in goals/ is one.");
+    this.#story.close();
+    await services.stop();
+    return states.map((state) => exitCodeOf(statusOf(state))).find((code) => code !== exitCodes.done) ?? exitCodes.done;
+  }
+
+  /** Once for each time that a session comes to rest. */
+  #showEnding(state: SessionState): void {
+    if (!state.submission || !isSettled(state)) return;
+    if (this.#shown.get(state.sessionId) === state.seq) return;
+    this.#shown.set(state.sessionId, state.seq);
+    this.#tellEnding(state);
+  }
+  #tellEnding(state: SessionState): void {
+    const { context } = this.#parts;
+    if (context.json) return;
+    this.#story.line("");
+    for (const line of endingText(state, context.print.paint)) this.#story.line(line);
+  }
+}
+
+function standingWords(state: SessionState): string {
+  const { disposition, reason } = statusOf(state);
+  return `${disposition.replace("_", " ")}${reason === null ? "" : ` (${reason.replaceAll("_", " ")})`}`;
+}

@@ -1,0 +1,47 @@
+/** The goal files of a project: `goals/*.yaml`, `.yml` and `.json`, in the order of their names. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Goal, Leaf } from "@loopledger/shared/core/events/goal";
+import type { Project } from "../config/project.ts";
+import { UsageError } from "../errors.ts";
+import { readGoalFile } from "../goal-file.ts";
+
+export interface ProjectGoal {
+  /** Relative to the project. */
+  readonly file: string;
+  readonly goal: Goal;
+}
+
+/** Throws `invalid_goal` with the mistakes of every file, and of every name of a handler that the config does not have. */
+export async function readGoals(project: Project): Promise<ProjectGoal[]> {
+  const folder = join(project.folder, "goals");
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
+  const goals: ProjectGoal[] = [];
+  const faults: string[] = [];
+  for (const name of names) {
+    try {
+      const goal = await readGoalFile(join(folder, name));
+      faults.push(...missingHandlers(goal, project).map((fault) => `goals/${name}: ${fault}`));
+      goals.push({ file: `goals/${name}`, goal });
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      faults.push(...(error.faults.length > 0 ? error.faults : [error.message]).map((fault) => `goals/${name}: ${fault}`));
+    }
+  }
+  if (faults.length === 0) return goals;
+  throw new UsageError(`The goals of ${project.folder} have mistakes.`, { code: "invalid_goal", faults, next: "Mend what is named; `loopledger validate FILE` checks one file." });
+}
+
+/** Names of handlers in a goal that the config does not have. */
+export function missingHandlers(goal: Goal, { handlers }: Pick<Project, "handlers">): string[] {
+  const makers = typeof goal.maker === "string" ? [goal.maker] : Object.values(goal.maker);
+  const checks = new Set([goal.check, ...leafChecks(goal.leaves ?? [])]);
+  const known = (kind: "makers" | "checks"): string => Object.keys(handlers[kind]).join(", ") || "none";
+  return [
+    ...makers.filter((name) => !Object.hasOwn(handlers.makers, name)).map((name) => `there is no maker ${name} in the config (makers: ${known("makers")})`),
+    ...[...checks].filter((name) => !Object.hasOwn(handlers.checks, name)).map((name) => `there is no check ${name} in the config (checks: ${known("checks")})`),
+  ];
+}
+function leafChecks(leaves: readonly Leaf[]): string[] {
+  return leaves.flatMap((leaf) => [...(leaf.check === undefined ? [] : [leaf.check]), ...leafChecks(leaf.leaves ?? [])]);
+}
