@@ -153,6 +153,10 @@ describe("a ledger that was deleted or replaced", () => {
     const fresh = openSqliteReadModel({ folder: folder.path, ledgerId: ledger.ledgerId });
     closers.push(fresh.close);
     expect(await fresh.cursors("main")).toEqual(new Map());
+    // Nothing is kept of the views of a ledger that is no more.
+    const former = openSqliteReadModel({ folder: folder.path, ledgerId: first });
+    closers.push(former.close);
+    expect(await former.cursors("main")).toEqual(new Map());
   });
 
   it("stops a process that still has the old one open", async () => {

@@ -88,7 +88,7 @@ describe("sqlite ledger and processes", () => {
     const holder = await launch("hold", folder.path);
     let isDone = false;
     // More than one transaction takes, so that a part is tried again while the rest waits behind it.
-    const batches = [0, 1, 2].map((part) => Array.from({ length: 1_500 }, (_, i) => `${1_500 * part + i}`));
+    const batches = Array.from({ length: 11 }, (_, part) => Array.from({ length: 1_100 }, (_, i) => `${1_100 * part + i}`));
     const appends = Promise.all(batches.map((batch) => ledger.append(session, batch))).then(() => {
       isDone = true;
     });

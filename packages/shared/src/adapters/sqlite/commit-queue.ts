@@ -6,12 +6,8 @@
  * C2. A busy ledger is waited for without blocking the process; nothing was written meanwhile, so nothing is lost or doubled.
  */
 import type { Clock, LogEntry } from "../../ports/index.ts";
-import type { CommitWriter } from "./commit-writer.ts";
+import type { Batch, CommitWriter } from "./commit-writer.ts";
 
-export interface Batch {
-  readonly key: string;
-  readonly values: readonly string[];
-}
 interface Waiting extends Batch {
   readonly done: () => void;
   readonly failed: (error: unknown) => void;

@@ -8,9 +8,14 @@ import type { LogTime, Offset } from "../../core/brand.ts";
 import { LoopledgerError } from "../../core/errors.ts";
 import { partitionOf } from "../../core/placement.ts";
 import type { Clock, LogEntry } from "../../ports/index.ts";
-import type { Batch } from "./commit-queue.ts";
 import { rollback } from "./database.ts";
 import type { LedgerFile } from "./ledger-file.ts";
+
+/** Records of one session that go in together. */
+export interface Batch {
+  readonly key: string;
+  readonly values: readonly string[];
+}
 
 /** Writes the batches whole or not at all, and gives the entries that they became, holding the very strings they came with. */
 export type CommitWriter = (batches: readonly Batch[]) => readonly LogEntry[];

@@ -5,7 +5,7 @@
  * L2. Positions are dense from 1 and never reused; a position is a record's offset in its partition too.
  * L3. A ledger that ends before what its doorbell has announced has lost acknowledged records and is refused.
  */
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { LoopledgerError } from "../../core/errors.ts";
@@ -28,7 +28,6 @@ export interface LedgerFile {
 const FORMAT = 1;
 /** Marks the file as ours in its header ("loop" in ASCII). */
 const APPLICATION_ID = 0x6c6f6f70;
-const HEADER_BYTES = 100;
 
 interface CreateOptions {
   readonly folder: string;
@@ -107,7 +106,6 @@ function flush(path: string): void {
 }
 
 function open(path: string): LedgerFile {
-  checkLength(path);
   const { ino } = statSync(path, { bigint: true });
   const db = new DatabaseSync(path, { timeout: 5_000 });
   try {
@@ -131,24 +129,6 @@ function identify(db: DatabaseSync, path: string): { ledgerId: string; partition
   const row = db.prepare("SELECT id, partitions FROM ledger").get();
   if (row === undefined) throw new LoopledgerError("ledger_corrupt", `${path} does not say which ledger it is.`);
   return { ledgerId: String(row["id"]), partitions: Number(row["partitions"]) };
-}
-
-/** A file without a write-ahead file beside it must be as long as its header says. */
-function checkLength(path: string): void {
-  const bytes = statSync(path).size;
-  const header = Buffer.alloc(HEADER_BYTES);
-  const fd = openSync(path, "r");
-  try {
-    readSync(fd, header, 0, HEADER_BYTES, 0);
-  } finally {
-    closeSync(fd);
-  }
-  const wal = statSync(`${path}-wal`, { throwIfNoEntry: false });
-  const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
-  const stated = header.readUInt32BE(28) * pageBytes;
-  if (bytes < HEADER_BYTES || ((wal?.size ?? 0) === 0 && bytes < stated)) {
-    throw new LoopledgerError("ledger_corrupt", `${path} is cut short: ${bytes} bytes are left of ${Math.max(stated, HEADER_BYTES)}.`);
-  }
 }
 
 function checkTail(db: DatabaseSync, path: string, ledgerId: string): number {
