@@ -49,6 +49,15 @@ test("a shell's line pins the files that it names", async () => {
   expect((await pin({ exec: "./a.sh && (sh b.sh | tee log)", shell: true })).digest).not.toBe(first.digest);
 });
 
+test.each([
+  [{ exec: ["test", "-f", "out.txt"] }, []], [{ exec: ["grep", "-q", "ok", "out.txt"] }, []], [{ exec: ["/usr/bin/cmp", "out.txt", "a.sh"] }, []],
+  [{ exec: "./a.sh && ! grep -q bad out.txt", shell: true }, ["a.sh"]], [{ exec: "sh a.sh > out.txt 2>&1; test -s out.txt", shell: true }, ["a.sh"]],
+  [{ exec: "sh a.sh | tee out.txt", shell: true }, ["a.sh"]],
+])("what a check only looks at is the work that is judged, and not pinned: %j pins %j", async (check, pinned) => {
+  const { pin } = await project({ "a.sh": "1", "out.txt": "2" });
+  expect((await pin(check)).pinned).toEqual(pinned);
+});
+
 test("globs of the check and of the operator pin what they match: changed, added and removed files change the digest", async () => {
   const { folder, write, pin } = await project({ "test/a.test.js": "1", "test/deep/b.test.js": "2", "src/x.js": "3", "spec/c": "4", "node_modules/m/test/x.test.js": "5" });
   const check = { exec: ["true"], pin: ["**/*.test.js"] };

@@ -41,10 +41,23 @@ export async function checkDigest(definition: CheckDefinition, { folder, protect
   };
 }
 
-/** The words of a command; of a shell's line those that are plainly words. */
+/** The words of a command; of a shell's line those that are plainly words. Operands of programs that only look are left out. */
 function wordsOf({ exec, shell }: Extract<CheckDefinition, { kind: "exec" }>): readonly string[] {
   const words = typeof exec === "string" ? [exec] : exec;
-  return shell ? words.flatMap((line) => line.split(/[\s;&|()<>"'`]+/)).filter((word) => word !== "") : words;
+  if (!shell) return definingWords(words);
+  // Where the output goes to is written by the check, and defines nothing.
+  return words.flatMap((line) => line.replaceAll(/\d*>>?(&\d|\s*[^\s;&|()<>]+)/g, " ").split(/[;&|()\n]+/)).flatMap((command) => definingWords(command.split(/[\s<>"'`]+/).filter((word) => word !== "")));
+}
+
+/** Programs that only look at their operands: these are the work that is judged, and no part of the judge. */
+const lookers = new Set([
+  "test", "[", "[[", "grep", "egrep", "fgrep", "rg", "cmp", "diff", "cat", "head", "tail", "ls", "stat", "wc", "find", "file", "sha256sum", "md5sum", "cksum", "jq", "tee",
+]);
+const keywords = new Set(["!", "if", "then", "else", "elif", "while", "until", "do", "time", "exec", "command"]);
+
+function definingWords(words: readonly string[]): readonly string[] {
+  const program = words.findIndex((word) => !keywords.has(word));
+  return lookers.has(words[program]?.split("/").at(-1) ?? "") ? words.slice(0, program + 1) : words;
 }
 
 async function contentOf(path: string): Promise<string> {
