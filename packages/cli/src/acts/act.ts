@@ -29,6 +29,8 @@ export interface OpenSession {
   readonly sessionId: SessionId;
   readonly actor: Actor;
   state(): Promise<SessionState>;
+  /** What the fold says of the act once it is on the ledger. */
+  judge(draft: ActDraft): Promise<Verdict>;
   /** Appends the act; throws a `CliError` where it is refused, unless the same was done before. */
   act(draft: ActDraft): Promise<Acted>;
 }
@@ -51,21 +53,25 @@ export async function withSession<T>(
 
 function sessionOn(engine: Engine, sessionId: SessionId, actor: Actor): OpenSession {
   const state = (): Promise<SessionState> => engine.folds.open(sessionId);
+  const judge = async (draft: ActDraft): Promise<Verdict> => {
+    const { appendAct, appendAll, withDerived } = await import("@loopledger/shared/runtime");
+    const verdict = await appendAct(engine, sessionId, { ...draft, actor } as Draft);
+    // The act may have been judged at another time than the batch foresaw: what it calls for is then written here.
+    await appendAll(engine, sessionId, withDerived(engine, await state(), []));
+    return verdict;
+  };
   return {
-    engine, sessionId, actor, state,
+    engine, sessionId, actor, state, judge,
     act: async (draft) => {
-      const { appendAct, appendAll, withDerived } = await import("@loopledger/shared/runtime");
-      const verdict = await appendAct(engine, sessionId, { ...draft, actor } as Draft);
+      const verdict = await judge(draft);
       const refused = refusedBy(verdict);
       if (refused && !isRepeat(draft, refused, await state())) throw refusalOf(draft, refused, { state: await state(), actor });
-      // The act may have been judged at another time than the batch foresaw: what it calls for is then written here.
-      await appendAll(engine, sessionId, withDerived(engine, await state(), []));
       return { act: draft.type, seq: verdict.kind === "accepted" ? verdict.seq : null, view: await viewOf(await state()) };
     },
   };
 }
 
-function refusedBy(verdict: Verdict): Refused | null {
+export function refusedBy(verdict: Verdict): Refused | null {
   switch (verdict.kind) {
     case "accepted": return null;
     case "held": return { reason: "held", detail: verdict.detail };
@@ -79,6 +85,6 @@ function isRepeat({ type }: ActDraft, { reason }: Refused, state: SessionState):
   return reason === "duplicate";
 }
 
-async function viewOf(state: SessionState): Promise<StatusView> {
+export async function viewOf(state: SessionState): Promise<StatusView> {
   return (await import("@loopledger/shared/core/session/status")).statusOf(state);
 }

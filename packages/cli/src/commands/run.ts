@@ -8,6 +8,7 @@ import { buildCrew } from "../composition/crew.ts";
 import { type Draining, drainOnSignals } from "../composition/draining.ts";
 import type { OpenEngine } from "../composition/open-engine.ts";
 import { prepareProject } from "../composition/prepare.ts";
+import { keepCommands } from "../composition/kept-commands.ts";
 import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
 import { type Project, loadProject } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
@@ -122,6 +123,7 @@ class Run {
         code: "session_conflict", next: "Take another --id, or the same goal and bounds as before; `loopledger budget` raises a bound.",
       });
     }
+    await keepCommands(context.dataFolder, sessionId, { folder: project.folder, adHoc: plan.adHoc });
     const crew = await buildCrew(open.engine, {
       roles: ["scheduler", "worker", "checker"], stepLimitMs: stepLimitMs(project), claims: (state) => family.has(state.sessionId), live: this.#story.live,
     });

@@ -1,0 +1,23 @@
+/** `approve`, `reject`, `retry` and `modify ID CHECKPOINT`: a person's answer. */
+import type { HumanDecision } from "@loopledger/shared/core/events/approval-decided";
+import { decide } from "../acts/deciding.ts";
+import { type Register, example } from "../command.ts";
+
+interface Options { readonly comment: string; readonly action?: string; readonly digest?: string }
+
+function answering(word: string, decision: HumanDecision, description: string): Register {
+  return (program, bind) => {
+    program.command(`${word} <id> <checkpoint>`).description(description)
+      .option("--comment <text>", "why, for the record", "").option("--digest <sha256>", "of what you were shown, where that was elsewhere")
+      .option("--action <json>", "with modify: what is to be done instead")
+      .addHelpText("after", example(decision === "MODIFY"
+        ? `loopledger modify fix-login cp-12ab --action '{"tool": "deploy", "args": {"to": "staging"}}'`
+        : `loopledger ${word} fix-login cp-12ab --comment 'looked at the diff'`))
+      .action(bind<Options>((context, [id = "", checkpoint = ""], { comment, action, digest }) => decide(context, id, checkpoint, { decision, comment, action, digest })));
+  };
+}
+
+export const approve = answering("approve", "APPROVE", "lets exactly the proposed action through");
+export const reject = answering("reject", "REJECT", "refuses the proposed action and ends the session");
+export const retry = answering("retry", "RETRY", "has the step run again");
+export const modify = answering("modify", "MODIFY", "lets another action through than the proposed one");

@@ -1,0 +1,57 @@
+/** `submit FILE`: takes a goal in and prints the id of its session; the same goal again is the same session. */
+import type { SessionId } from "@loopledger/shared/core/brand";
+import { sessionIdPattern } from "@loopledger/shared/core/events/fields";
+import type { Goal } from "@loopledger/shared/core/events/goal";
+import type { StatusView } from "@loopledger/shared/core/session/status";
+import { type Register, example } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { CliError, UsageError } from "../errors.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { readGoalFile } from "../goal-file.ts";
+import { waitForRest } from "./wait.ts";
+
+interface Options { readonly id?: string; readonly wait?: boolean }
+
+export const register: Register = (program, bind) => {
+  program.command("submit <file>").description("takes a goal in (- is standard input) and prints the id of its session")
+    .option("--id <id>", "the session's id (default: the goal's, else its digest)").option("--wait", "wait as `wait` does, and leave with its code")
+    .addHelpText("after", example("loopledger submit goals/fix-login.yaml", "loopledger submit - --wait < goal.json"))
+    .action(bind<Options>((context, [file = ""], options) => submit(context, file, options)));
+};
+
+export interface Taken {
+  readonly created: boolean;
+  readonly view: StatusView;
+}
+
+async function submit(context: CommandContext, file: string, { id, wait }: Options): Promise<ExitCode> {
+  if (id !== undefined && !sessionIdPattern.test(id)) throw new UsageError(`--id "${id}" is no session id: 1 to 128 letters, digits and . _ : -`);
+  const goal = await readGoalFile(file);
+  const taken = context.remote ? await (await import("../remote/remote-acts.ts")).submitRemotely(context.remote, goal, id) : await takeIn(context, goal, id);
+  const { sessionId } = taken.view;
+  if (!taken.created) context.print.note(`  The session ${sessionId} has this goal already; nothing was begun anew.`);
+  if (context.json && !wait) context.print.json({ created: taken.created, ...taken.view });
+  if (!context.json) context.print.line(sessionId);
+  return wait ? waitForRest(context, sessionId, { timeoutMs: null, tell: context.print.note }) : exitCodes.done;
+}
+
+async function takeIn(context: CommandContext, goal: Goal, id: string | undefined): Promise<Taken> {
+  const [{ idOfGoal, submitGoal }, { createSystemIds }, { statusOf }] = await Promise.all([
+    import("@loopledger/shared/runtime"), import("@loopledger/shared/system"), import("@loopledger/shared/core/session/status"),
+  ]);
+  const sessionId = (id ?? idOfGoal(goal, { ids: createSystemIds() })) as SessionId;
+  const { engine, close } = await context.openEngine({ only: (one) => one === sessionId });
+  try {
+    const submitted = await submitGoal(engine, goal, { actor: { kind: "human", id: context.environment.user }, id: sessionId });
+    if (submitted.kind === "conflict") throw goalConflict(sessionId);
+    return { created: submitted.kind === "new", view: statusOf(submitted.state) };
+  } finally {
+    await close();
+  }
+}
+
+export function goalConflict(sessionId: string): CliError {
+  return new CliError("session_conflict", `The session ${sessionId} was begun with another goal.`, {
+    next: "Take another --id; a goal never changes once it is taken.",
+  });
+}

@@ -1,0 +1,20 @@
+/** The handlers that can run a session's check: the project's, or the commands that a `run` of this host brought. */
+import { parseHandlersConfig } from "@loopledger/handlers/config/handlers-config";
+import type { SessionState } from "@loopledger/shared/core/session/state";
+import type { Handlers } from "@loopledger/shared/ports";
+import type { Engine } from "@loopledger/shared/runtime";
+import { isAdHoc } from "../composition/ad-hoc.ts";
+import { keptCommands } from "../composition/kept-commands.ts";
+import { handlersOf } from "../composition/project-handlers.ts";
+import { loadProject } from "../config/project.ts";
+import type { CommandContext } from "../context.ts";
+
+export async function checkHandlers(context: CommandContext, engine: Engine, state: SessionState): Promise<Handlers> {
+  const kept = isAdHoc(state) ? await keptCommands(context.dataFolder, state.sessionId) : null;
+  if (kept) {
+    const project = { folder: kept.folder, path: null, prepare: null, handlers: parseHandlersConfig({}), written: {} };
+    return handlersOf(context, project, kept.adHoc)(engine);
+  }
+  const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
+  return handlersOf(context, project)(engine);
+}

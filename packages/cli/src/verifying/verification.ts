@@ -1,0 +1,77 @@
+/**
+ * Does a receipt still hold? Its check is executed again against the current state.
+ *
+ * `evidence_missing`: what the final check was kept with cannot be had any more. `stale`: the check, what it pins, or the revision
+ * is another one now. `check_failed`: it ran and did not pass. Nothing is written to the ledger.
+ */
+import type { CheckTask } from "@loopledger/shared/core/effects/handling";
+import { budgetOf } from "@loopledger/shared/core/budget/budget";
+import type { RecordOf } from "@loopledger/shared/core/events/envelope";
+import type { Json } from "@loopledger/shared/core/json";
+import { rootLeaf, type Receipt, type SessionState } from "@loopledger/shared/core/session/state";
+import type { Blobs, Check } from "@loopledger/shared/ports";
+import { HeardSteps } from "./heard-steps.ts";
+
+export type Reason = "stale" | "check_failed" | "evidence_missing";
+export interface Verification {
+  readonly holds: boolean;
+  readonly reason: Reason | null;
+  /** What was found, for people. */
+  readonly detail: string;
+}
+export interface Verifying {
+  readonly state: SessionState;
+  readonly receipt: Receipt;
+  /** The record of the final check. */
+  readonly final: RecordOf<"check">;
+  readonly check: Check;
+  readonly blobs: Blobs;
+  /** What a check is told of the session. */
+  readonly input: CheckTask["input"];
+  readonly live: (chunk: Uint8Array) => void;
+}
+
+const no = (reason: Reason, detail: string): Verification => ({ holds: false, reason, detail });
+
+export async function verify(verifying: Verifying): Promise<Verification> {
+  const { receipt, check } = verifying;
+  const missing = await missingPayload(verifying);
+  if (missing !== null) return no("evidence_missing", `The final check at seq ${receipt.finalCheckSeq} was kept with the payload ${missing}, and it is missing or damaged.`);
+  const pin = await check.pin();
+  if (pin.digest !== receipt.check.digest) {
+    return no("stale", `The check ${check.name} or a file that it pins is another one than the receipt names: ${pin.pinned.join(", ") || "its definition"}.`);
+  }
+  const before = await check.revision();
+  const ran = await runAgain(verifying);
+  if (ran !== null) return no("check_failed", ran);
+  const after = await check.revision();
+  const named = verifying.receipt.revision;
+  const now = [before, after].find((one) => one !== null && named !== null && one !== named);
+  if (now !== undefined && now !== null && before !== null) return no("stale", `The check passes, and the revision is another one: ${now}, not ${named}.`);
+  return { holds: true, reason: null, detail: `${check.name} passes${named === null ? "" : ` on ${named}`}.` };
+}
+
+/** Runs the check; null where it passes, else what it said. */
+async function runAgain({ state, receipt, check, input, live }: Verifying): Promise<string | null> {
+  const steps = new HeardSteps({ budget: budgetOf(state) as unknown as Json, seq: state.seq });
+  const task: CheckTask = {
+    sessionId: state.sessionId, dispatch: `verify-${receipt.seq}` as never, epoch: state.epoch, iteration: state.lastCheck?.iteration ?? state.iteration, leaf: rootLeaf,
+    task: state.submission?.goal.goal ?? "", attempt: 1, input, steps, wallSecondsLeft: null,
+  };
+  const run = await check.run(task, { signal: new AbortController().signal, live });
+  if (run.verdict === "PASS" && run.nextSteps.length === 0 && steps.gaps.length === 0) return null;
+  if (run.verdict === "PASS") return steps.gaps.length > 0 ? `It passes on an observation that is not whole: ${steps.gaps.join(", ")}.` : "It says PASS and names next steps.";
+  const [next] = run.nextSteps;
+  return `${run.verdict}${typeof next === "string" ? `: ${next.slice(0, 400).toWellFormed()}` : `: ${JSON.stringify(run.evidence).slice(0, 400)}`}`;
+}
+
+/** The digest of a payload of the final check that cannot be had whole. */
+async function missingPayload({ state, final, blobs }: Verifying): Promise<string | null> {
+  for (const digest of blobsOf(final)) if ((await blobs.get(state.sessionId, digest as never)) === null) return digest;
+  return null;
+}
+function blobsOf(final: RecordOf<"check">): string[] {
+  const { evidence, log } = final.data;
+  const kept = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as { readonly [key: string]: Json })["blob"] : undefined;
+  return [...(typeof kept === "string" ? [kept] : []), ...(log?.blob === undefined ? [] : [log.blob])];
+}
