@@ -75,6 +75,7 @@ async function runFresh(
   for (let runs = 1; ; runs++) {
     const before = await check.revision();
     const run = await check.run(taskOf(at, steps), { signal: how.signal, ...(live && { live: (chunk) => live(tenure.sessionId, "check", chunk) }) });
+    await steps.idle();
     const after = await check.revision();
     const moved = engine.guards.receiptFreshness && before !== after;
     if (!moved || runs >= runsMax || how.signal.aborted) {

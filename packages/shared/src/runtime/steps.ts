@@ -34,6 +34,7 @@ export class Steps implements StepApi {
   readonly #tools: ToolDesk | null;
   #usage: Usage = {};
   readonly #running = new Set<Promise<unknown>>();
+  #fault: { readonly error: unknown } | null = null;
 
   constructor(engine: Engine, tenure: Tenure, by: { readonly actor: Actor; readonly tools: ToolDesk | null }) {
     this.#engine = engine;
@@ -50,9 +51,10 @@ export class Steps implements StepApi {
   get suspended(): boolean {
     return this.#tools?.suspended ?? false;
   }
-  /** Waits until no call is under way. */
+  /** Waits until no call is under way. Throws what went wrong on our side in one of them: then the run counts for nothing, whatever it says of itself. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    if (this.#fault) throw this.#fault.error;
   }
 
   tool(name: string, args: Json, key?: string): ReturnType<StepApi["tool"]> {
@@ -133,13 +135,14 @@ export class Steps implements StepApi {
   /** Refusals of the ledger as answers of the protocol. */
   #answer<T>(work: () => Promise<StepAnswer<T>>): Promise<StepAnswer<T>> {
     const answered = (async (): Promise<StepAnswer<T>> => {
-      if (!this.#tenure.holds()) return staleOwner;
+      if (this.#fault || !this.#tenure.holds()) return staleOwner;
       try {
         return await work();
       } catch (error) {
         if (error instanceof StaleOwner || error instanceof Suspended) return staleOwner;
         if (error instanceof InvalidRecord) return refusal(400, "bad_request", error.message);
-        throw error;
+        this.#fault ??= { error };
+        return staleOwner;
       }
     })();
     this.#running.add(answered);
