@@ -14,7 +14,8 @@ import type { ExitCode } from "./exit-codes.ts";
 /** `words` are the positional arguments in order; an optional one that was left out is undefined. */
 export type Action<O> = (context: CommandContext, words: readonly (string | undefined)[], options: O) => Promise<ExitCode>;
 export type Bind = <O = Record<string, never>>(action: Action<O>) => (...given: unknown[]) => Promise<void>;
-export type Register = (program: Command, bind: Bind) => void;
+/** `commands` is the list of all commands, for who speaks about the others. */
+export type Register = (program: Command, bind: Bind, commands: readonly CommandEntry[]) => void;
 
 export interface CommandEntry {
   readonly name: string;

@@ -69,7 +69,7 @@ async function makeProgram(words: readonly string[], environment: Environment): 
 
 async function load(program: Command, entry: CommandEntry, environment: Environment): Promise<void> {
   const module = await entry.load();
-  module.register(program, bindTo(environment));
+  module.register(program, bindTo(environment), commandList);
   for (const command of program.commands) inherit(command, program);
 }
 /** Commands that were made before the settings were copied take them on: refusals are thrown, and stdout stays clean. */

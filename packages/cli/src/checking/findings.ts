@@ -1,0 +1,124 @@
+/** Checks of an installation, each with what was found and what mends it. */
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { execFile } from "node:child_process";
+import { createServer } from "node:net";
+import { promisify } from "node:util";
+import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
+import { findConfig, loadProject } from "../config/project.ts";
+import type { CommandContext } from "../context.ts";
+import { describeError } from "../errors.ts";
+import { hasLedger } from "../composition/open-engine.ts";
+
+export interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** What mends it; null where nothing is wrong. */
+  readonly fix: string | null;
+}
+type Check = (context: CommandContext) => Promise<Finding> | Finding;
+
+const nodeMajorMin = 24;
+const port = 7420;
+const fine = (name: string, detail: string): Finding => ({ name, ok: true, detail, fix: null });
+const wrong = (name: string, detail: string, fix: string): Finding => ({ name, ok: false, detail, fix });
+
+export async function findAll(context: CommandContext): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const check of [node, settings, dataFolder, ledger, views, config, git, apiPort, signing]) findings.push(await check(context));
+  return findings;
+}
+
+const node: Check = () => {
+  const detail = `this is Node ${process.versions.node}`;
+  return Number(process.versions.node.split(".")[0]) >= nodeMajorMin ? fine("node", detail) : wrong("node", detail, `Install Node ${nodeMajorMin} or newer.`);
+};
+
+const settings: Check = async ({ environment }) => {
+  const { readSettings } = await import("@loopledger/shared/runtime/config");
+  try {
+    const { leaseMs, silenceMs } = readSettings(createSystemClock(), environment.variables);
+    return fine("settings", `lease ${leaseMs} ms, silence ${silenceMs} ms`);
+  } catch (error) {
+    const { faults, message } = describeError(error);
+    return wrong("settings", faults.join("; ") || message, "Mend the LOOPLEDGER_… variables that are named.");
+  }
+};
+
+const dataFolder: Check = ({ dataFolder: folder }) => {
+  let at = folder;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  if (!statSync(at).isDirectory()) return wrong("data folder", `${at} is no folder`, "Name another one with --data.");
+  try {
+    accessSync(at, constants.W_OK | constants.X_OK);
+    return fine("data folder", existsSync(folder) ? `${folder} can be written` : `${folder} will be made at the first use`);
+  } catch {
+    return wrong("data folder", `${at} cannot be written by this user`, "Make it writable, or name another one with --data.");
+  }
+};
+
+const ledger: Check = async ({ dataFolder: folder }) => {
+  if (!hasLedger(folder)) return fine("ledger", "there is none so far; the first command that writes makes it");
+  try {
+    const { openSqliteLedger } = await import("@loopledger/shared/sqlite");
+    const opened = openSqliteLedger({ folder, clock: createSystemClock(), ids: createSystemIds() });
+    const end = await opened.end();
+    await opened.close();
+    return fine("ledger", `${opened.ledgerId}, ${opened.partitions} partitions, ends at ${[...end.values()].reduce((most, one) => Math.max(most, one), 0)}`);
+  } catch (error) {
+    const { message, next } = describeError(error);
+    return wrong("ledger", message, next);
+  }
+};
+
+const views: Check = async ({ dataFolder: folder }) => {
+  if (!hasLedger(folder)) return fine("views", "there is no ledger to show");
+  try {
+    const { openSqliteLedger, openSqliteReadModel } = await import("@loopledger/shared/sqlite");
+    const opened = openSqliteLedger({ folder, clock: createSystemClock(), ids: createSystemIds() });
+    await opened.close();
+    const model = openSqliteReadModel({ folder, ledgerId: opened.ledgerId });
+    const active = await model.active();
+    const cursors = await model.cursors(active);
+    await model.close();
+    return fine("views", cursors.size === 0 ? `none were written so far; the ledger is read instead` : `projection ${active}, ${cursors.size} cursors`);
+  } catch (error) {
+    const { message, next } = describeError(error);
+    return wrong("views", message, next);
+  }
+};
+
+const config: Check = async (context) => {
+  try {
+    if (context.configPath === null && findConfig(context.cwd) === null) return fine("config", "there is none in this folder; run takes --maker and --check");
+    const { path, handlers } = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
+    const counts = Object.entries(handlers).map(([kind, entries]) => `${Object.keys(entries).length} ${kind}`).join(", ");
+    return fine("config", `${path}: ${counts}`);
+  } catch (error) {
+    const { message, faults, next } = describeError(error);
+    return wrong("config", [message, ...faults].join(" "), next);
+  }
+};
+
+const git: Check = async () => {
+  try {
+    const { stdout } = await promisify(execFile)("git", ["--version"]);
+    return fine("git", stdout.trim());
+  } catch {
+    return fine("git", "it is not installed; revisions are digests of the files instead");
+  }
+};
+
+const apiPort: Check = async () => {
+  const isFree = await new Promise<boolean>((resolve) => {
+    const server = createServer().once("error", () => resolve(false)).listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+  return fine("port", isFree ? `${port} is free for dev` : `${port} is taken: a dev runs, or --port names another one`);
+};
+
+const signing: Check = ({ environment }) => {
+  const path = environment.variables["LOOPLEDGER_KEYS"];
+  if (!path) return fine("keys", "none are configured; records are not signed");
+  return existsSync(join(path)) ? fine("keys", path) : wrong("keys", `LOOPLEDGER_KEYS names ${path}, which is not there`, "Mend the path, or unset it.");
+};

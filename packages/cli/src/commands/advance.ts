@@ -1,0 +1,87 @@
+/** `advance`: claims a session, does the one cycle that is owed, and lets go: the body of a shell loop or a cron job. */
+import type { SessionId } from "@loopledger/shared/core/brand";
+import { nextDue } from "@loopledger/shared/core/session/derive";
+import type { SessionState } from "@loopledger/shared/core/session/state";
+import { standingOf, statusOf } from "@loopledger/shared/core/session/status";
+import { type Engine, nextChange } from "@loopledger/shared/runtime";
+import { type Bind, type Register, example } from "../command.ts";
+import { isAdHoc } from "../composition/ad-hoc.ts";
+import { buildCrew } from "../composition/crew.ts";
+import { type Draining, drainOnSignals } from "../composition/draining.ts";
+import { prepareProject } from "../composition/prepare.ts";
+import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
+import { loadProject } from "../config/project.ts";
+import type { CommandContext } from "../context.ts";
+import { CliError, UsageError, unknownSession } from "../errors.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { isSettled } from "../running/drive.ts";
+import { seconds } from "../story/telling.ts";
+
+export const register: Register = (program, bind) => {
+  program.command("advance <id>")
+    .description("Claims a session, does the one cycle that is owed, and lets go. 0 ended, 8 more is owed or a timer is not due, 9 held, else the code of its status.")
+    .addHelpText("after", example("while loopledger advance fix-login; [ $? = 8 ]; do :; done"))
+    .action(advanceAction(bind));
+};
+
+/** How long a timer that is not due is waited for. */
+const sleepMsMax = 1_000;
+
+function advanceAction(bind: Bind) {
+  return bind(async (context, [id = ""]) => {
+    if (context.remote) throw new UsageError("advance works on a ledger, with the handlers of this folder.", { next: "Leave --url and LOOPLEDGER_URL out." });
+    const sessionId = id as SessionId;
+    const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
+    const draining = drainOnSignals({ exitCode: exitCodes.interrupted });
+    const open = await context.openEngine({ handlers: handlersOf(context, project), only: (one) => one === sessionId });
+    draining.drainWith(open.close);
+    const before = await open.engine.folds.open(sessionId);
+    if (!before.submission) throw unknownSession(id, context.dataFolder);
+    if (isSettled(before)) return tell(context, before, "nothing is owed");
+    if (isAdHoc(before)) throw adHocSession(id);
+    await prepareProject(context, project);
+    const crew = await buildCrew(open.engine, { roles: ["scheduler", "worker", "checker"], stepLimitMs: stepLimitMs(project) });
+    draining.drainWith(async () => {
+      await crew.stop();
+      await open.close();
+    });
+    const controller = new AbortController();
+    draining.signal.addEventListener("abort", () => controller.abort(), { once: true });
+    await sleepUntilDue(open.engine, before, controller.signal);
+    const end = await crew.carrier.carry(sessionId, { stopping: controller.signal, cyclesMax: 1 });
+    await atWork(draining);
+    const after = await open.engine.folds.open(sessionId);
+    await crew.stop();
+    await open.close();
+    if (end.kind === "rest" && end.on === "holder") {
+      throw new CliError("session_held", `The session ${id} is held by another live process (${after.owner?.host.pid ?? "unknown"}).`, {
+        exitCode: exitCodes.held, next: "It goes on there; nothing was done here.",
+      });
+    }
+    return tell(context, after, end.kind === "advanced" ? "one cycle was done" : "nothing could be done now");
+  });
+}
+
+/** After a signal the draining ends this process with its own code. */
+function atWork({ signal }: Draining): Promise<void> {
+  return signal.aborted ? new Promise<never>(() => undefined) : Promise.resolve();
+}
+
+function sleepUntilDue(engine: Engine, state: SessionState, signal: AbortSignal): Promise<void> {
+  const due = nextDue(state);
+  if (due === null || due <= engine.clock.now()) return Promise.resolve();
+  return nextChange(engine, state.sessionId, { maxMs: Math.min(sleepMsMax, due - engine.clock.now() + 1), signal });
+}
+
+function tell({ json, print }: CommandContext, state: SessionState, what: string): ExitCode {
+  const view = statusOf(state);
+  if (json) print.json(view);
+  else print.line(`${view.sessionId}  ${view.disposition}${view.reason ? ` (${view.reason})` : ""}, iteration ${view.iteration}: ${what} (${seconds(view.budget.wallSeconds.spent)} of running time)`);
+  return isSettled(state) ? exitCodeOf(standingOf(state)) : exitCodes.running;
+}
+
+function adHocSession(id: string): CliError {
+  return new CliError("ad_hoc_session", `The session ${id} was started by run with commands of its own, which stand in no config.`, {
+    next: `Go on with the same line as before: loopledger run … --id ${id}`,
+  });
+}
