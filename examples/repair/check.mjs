@@ -25,9 +25,16 @@ function validation(tests) {
   };
 }
 
+/** One line of what the test said, without the words that every failed assertion begins with. */
 function brief(reason) {
-  const line = reason.replace(/\s+/g, " ").trim();
+  const line = reason.replace(/^Expected values to be [a-z -]*equal:/, "").replace(/\s+/g, " ").trim();
   return line.length <= REASON_LETTERS_MAX ? line : `${[...line].slice(0, REASON_LETTERS_MAX).join("")}…`;
+}
+
+/** For people, beside the verdict: the whole output of the tests is a call of `npm test` in the workspace away. */
+function show({ evidence, next_steps }) {
+  process.stdout.write(`npm test: ${evidence.passed} of ${evidence.tests} tests pass\n`);
+  for (const step of next_steps) process.stdout.write(`  ${step.replace("Make this test pass:", "fails:")}\n`);
 }
 
 const run = await runSuite(process.cwd());
@@ -35,10 +42,12 @@ const file = process.env.LOOPLEDGER_VALIDATION;
 if (!run.ran) {
   process.stderr.write(`The tests could not be run: ${run.why}\n`);
   process.exitCode = COULD_NOT_RUN;
-} else if (file === undefined) {
-  process.stdout.write(`${JSON.stringify(validation(run.tests), null, 2)}\n`);
-  process.exitCode = run.tests.every(({ passed, skipped }) => passed || skipped) ? 0 : 1;
 } else {
-  writeFileSync(`${file}.part`, JSON.stringify(validation(run.tests)));
-  renameSync(`${file}.part`, file);
+  const said = validation(run.tests);
+  show(said);
+  if (file === undefined) process.exitCode = said.verdict === "PASS" ? 0 : 1;
+  else {
+    writeFileSync(`${file}.part`, JSON.stringify(said));
+    renameSync(`${file}.part`, file);
+  }
 }

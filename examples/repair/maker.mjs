@@ -35,7 +35,7 @@ async function build() {
 }
 
 async function suite() {
-  const run = await runSuite(workspace, { quiet: true });
+  const run = await runSuite(workspace);
   if (!run.ran) throw new Transient(`the tests could not be run: ${run.why}`);
   return run.tests;
 }
@@ -55,7 +55,6 @@ async function repair(target, tests) {
   if (found.candidate === null) throw new Error(`no single edit of ${found.files.join(", ")} makes this test pass: ${testId(target)}`);
   const { file, line, before, after } = keep(found.candidate);
   const summary = `${file}:${line} ${found.candidate.kind}: ${before} -> ${after}`;
-  say(`repair  ${summary}`);
   return { done: [summary], tests: found.tests };
 }
 
@@ -81,7 +80,6 @@ async function openPullRequest() {
   const args = { repository: "invoices", branch: `repair/${name}`, title, changes: list };
   const { outcome, result } = await callTool("open_pull_request", args, `pull-request:invoices:${name}`);
   if (outcome !== "confirmed") throw new Error(`the forge refused the pull request: ${JSON.stringify(result)}`);
-  say(`pull    #${result.number} ${title}`);
   return `opened pull request #${result.number}`;
 }
 

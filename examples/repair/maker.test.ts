@@ -71,7 +71,7 @@ describe("other faults than the delivered ones", () => {
     repairAll();
     const whole = stage.read(file);
     stage.replace(file, right, wrong);
-    const before = await runSuite(stage.workspace, { quiet: true });
+    const before = await runSuite(stage.workspace);
     if (!before.ran) throw new Error(before.why);
     const target = before.tests.find(({ passed }) => !passed);
     if (target === undefined) throw new Error("the fault makes no test fail");

@@ -57,7 +57,7 @@ export async function trial(lane, candidate, { target, green, timeoutMs }) {
     const ownFile = new Set([...green].filter((id) => id.startsWith(`${target.file}: `)).concat(goal));
     const near = await runTestFile(lane, target.file, { timeoutMs });
     if (!allPass(near, ownFile)) return null;
-    const far = await runSuite(lane, { timeoutMs: timeoutMs * 5, quiet: true });
+    const far = await runSuite(lane, { timeoutMs: timeoutMs * 5 });
     return far.ran && allPass(far, new Set([...green, goal])) ? far.tests : null;
   } finally {
     writeFileSync(path, original);

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 
-/** The descriptor on which run-suite.mjs listens: the test output itself stays on stdout, for people. */
+/** The descriptor on which run-suite.mjs listens: what tests print on stdout is not mistaken for a result. */
 const RESULTS = 3;
 
 /**

@@ -20,14 +20,13 @@ const REPORT = [
  * Runs the repository's own test command, as package.json has it under `scripts.test`, and reads what each test said.
  * A run that came to no end, or in which no test ran, is `ran: false`: never a pass, and no failure of the code either.
  * @param {string} folder
- * @param {{ timeoutMs?: number, quiet?: boolean }} [options]
+ * @param {{ timeoutMs?: number }} [options]
  * @returns {Promise<SuiteRun>}
  */
-export async function runSuite(folder, { timeoutMs = 60_000, quiet = false } = {}) {
+export async function runSuite(folder, { timeoutMs = 60_000 } = {}) {
   const words = testCommand(folder);
   if (words === null) return { ran: false, why: "package.json has no test script of the form: node --test [options]" };
-  const shown = quiet ? [] : ["--test-reporter=spec", "--test-reporter-destination=stdout"];
-  return observed(folder, { args: [...words, ...REPORT, ...shown], timeoutMs, quiet, env: {} });
+  return observed(folder, { args: [...words, ...REPORT], timeoutMs, env: {} });
 }
 
 /**
@@ -38,7 +37,7 @@ export async function runSuite(folder, { timeoutMs = 60_000, quiet = false } = {
  * @returns {Promise<SuiteRun>}
  */
 export async function runTestFile(folder, file, { timeoutMs = 10_000, nodeArgs = [], env = {} } = {}) {
-  return observed(folder, { args: [...nodeArgs, ...REPORT, file], timeoutMs, quiet: true, env });
+  return observed(folder, { args: [...nodeArgs, ...REPORT, file], timeoutMs, env });
 }
 
 /** The name by which a test is known in tasks, evidence and next steps. */
@@ -103,13 +102,12 @@ function cleanEnvironment(extra) {
   return { ...rest, NO_COLOR: "1", ...extra };
 }
 
-function run(folder, { args, timeoutMs, quiet, env }) {
+function run(folder, { args, timeoutMs, env }) {
   return new Promise((resolve) => {
-    const shown = quiet ? "ignore" : "inherit";
     const child = spawn(process.execPath, args, {
       cwd: folder,
       env: cleanEnvironment(env),
-      stdio: ["ignore", shown, shown, "pipe"],
+      stdio: ["ignore", "ignore", "ignore", "pipe"],
     });
     let report = "";
     child.stdio[3]?.on("data", (chunk) => {
