@@ -17,6 +17,7 @@ import { callFnTool, lookByFn } from "./inline/tool.ts";
 import { checkDigest } from "./pin/check-digest.ts";
 import { principalOf } from "./principal.ts";
 import { workspaceRevision } from "./revision/workspace-revision.ts";
+import { endStale } from "./supervisor/stale.ts";
 
 /** Reads the whole config first: throws `HandlersConfigInvalid` with every fault of it, or makes every handler. */
 export function makeHandlers(config: HandlersConfigInput, deps: HandlersDeps): Handlers {
@@ -51,14 +52,17 @@ function makerOf(name: string, definition: MakerDefinition, deps: HandlersDeps):
   const seconds = secondsOf(definition, defaultSeconds.maker);
   const nowMs = deps.now ?? Date.now;
   const effects = definition.effects ?? "workspace";
-  const runOnce = (task: MakerTask, running: Running) => {
+  const runOnce = async (task: MakerTask, running: Running) => {
     const timeoutSeconds = limitOf(seconds, task);
     switch (definition.kind) {
       case "exec":
         return runExecMaker(definition, task, { deps, timeoutSeconds, running });
       case "http":
+        await endStale(deps.sessionFolder(task.sessionId), { epoch: task.epoch });
         return runHttpMaker(definition.http, task, { environment: deps.environment, effects, timeoutSeconds, signal: running.signal, nowMs });
       case "fn":
+        // An exec maker sees to this under its supervisor.
+        await endStale(deps.sessionFolder(task.sessionId), { epoch: task.epoch });
         return runFnMaker(definition, task, { ...running, timeoutSeconds, nowMs });
       default:
         return definition satisfies never;

@@ -42,7 +42,7 @@ function verdictOf(end: ExecEnd, task: CheckTask, limits: { timeoutSeconds: numb
     case "idle":
       return inconclusive(`the check printed nothing for ${limits.idleSeconds} s`, { output });
     case "cannot_start":
-      return inconclusive(`the check could not start: ${ended.errno} ${ended.message}`, { cannotStart: true });
+      return inconclusive(`the check could not start: ${ended.errno} ${ended.message}`, { cannotStart: !ended.passing });
     case "lost":
       return inconclusive("the check's supervisor was killed, and the check with it", { output });
     case "exit":

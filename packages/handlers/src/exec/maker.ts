@@ -51,7 +51,7 @@ function endOf(ended: Exclude<Ended, { kind: "never" }>, reading: Reading): Cycl
     case "idle":
       return failed("maker_idle", `the maker printed nothing for ${reading.idleSeconds} s`, log);
     case "cannot_start":
-      return failed("cannot_start", `the maker could not start: ${ended.errno} ${ended.message}`, log);
+      return { ...failed("cannot_start", `the maker could not start: ${ended.errno} ${ended.message}`, log), failure: ended.passing ? "transient" : "deterministic" };
     case "lost":
       return { ...failed("supervisor_lost", "the maker's supervisor was killed, and the maker with it", log), failure: reading.external ? "deterministic" : "transient" };
     case "exit":

@@ -11,7 +11,7 @@ import type { ExecDefinition } from "../config/definitions.ts";
 import type { HandlersDeps } from "../deps.ts";
 import { type JsonRead, readJson } from "../results/json-text.ts";
 import { stepGate } from "../steps/gate.ts";
-import { type Ended, launch } from "../supervisor/launch.ts";
+import { type Ended, launch, runFolderOf } from "../supervisor/launch.ts";
 import { afterEarlier } from "../supervisor/live.ts";
 import { environmentFor } from "./environment.ts";
 import { Output } from "./output.ts";
@@ -57,7 +57,7 @@ export function runExec(asked: ExecRun): Promise<ExecEnd> {
 
 async function runOnce(asked: ExecRun, sessionFolder: string): Promise<ExecEnd> {
   const run = randomBytes(16).toString("hex");
-  const runFolder = join(sessionFolder, `run-${run}`);
+  const runFolder = runFolderOf(sessionFolder, run);
   const gate = asked.steps === null ? null : stepGate(asked.steps.api, asked.steps);
   const mounted = gate === null ? null : asked.deps.steps.mount(gate.api, { tools: asked.steps?.tools ?? false });
   const { definition, deps } = asked;
@@ -71,7 +71,7 @@ async function runOnce(asked: ExecRun, sessionFolder: string): Promise<ExecEnd> 
       engine: { ...asked.engine, ...files.variables, ...steps, LOOPLEDGER_SESSION: asked.sessionId, LOOPLEDGER_RUN: run },
     });
     const ended = files.missing ?? await launch({
-      run, kind: asked.kind, epoch: asked.epoch, sessionFolder, runFolder, argv: argvOf(definition), cwd: files.cwd, environment,
+      run, kind: asked.kind, epoch: asked.epoch, sessionFolder, argv: argvOf(definition), cwd: files.cwd, environment,
       stdin: files.stdin, timeoutSeconds: asked.timeoutSeconds, idleSeconds: asked.idleSeconds, graceSeconds,
     }, { signal: asked.signal, write: (chunk) => output.write(chunk) });
     const result = await readResultFile(files.result, { bytesMax: asked.resultBytesMax, redactor });
@@ -107,7 +107,7 @@ async function prepare(asked: ExecRun, runFolder: string): Promise<Prepared> {
   return {
     cwd, stdin, result,
     variables: { [asked.resultVariable]: result, ...(asked.prompt === undefined ? {} : { LOOPLEDGER_PROMPT_FILE: prompt }) },
-    missing: there ? null : { kind: "cannot_start", errno: "ENOENT", message: `the folder ${asked.definition.cwd ?? "."} is missing` },
+    missing: there ? null : { kind: "cannot_start", passing: false, errno: "ENOENT", message: `the folder ${asked.definition.cwd ?? "."} is missing` },
   };
 }
 

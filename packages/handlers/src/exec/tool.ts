@@ -33,7 +33,7 @@ export async function callExecTool(definition: ExecTool, call: ToolCall, { deps,
 function answerOf(ended: Ended, end: ExecEnd, nowMs: number): ToolAnswer {
   switch (ended.kind) {
     case "cannot_start":
-      return { kind: "failed", class: "deterministic", result: { error: `the tool could not start: ${ended.errno} ${ended.message}` } };
+      return { kind: "failed", class: ended.passing ? "transient" : "deterministic", result: { error: `the tool could not start: ${ended.errno} ${ended.message}` } };
     case "superseded":
       return notStarted;
     case "timeout":

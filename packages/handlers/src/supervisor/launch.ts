@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { liveRuns } from "./live.ts";
 // biome-ignore lint/correctness/useImportExtensions: plain JavaScript with a declaration beside it.
-import { endRecorded } from "./records.mjs";
+import { endRecorded, runFolderOf } from "./records.mjs";
 
 export interface Launch {
   /** Unique id of this run; also the marker in the environment of all its processes. */
@@ -16,8 +16,6 @@ export interface Launch {
   readonly kind: "cycle" | "tool";
   readonly epoch: number;
   readonly sessionFolder: string;
-  /** Folder of this run alone, for its named pipe. */
-  readonly runFolder: string;
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -28,10 +26,13 @@ export interface Launch {
   readonly idleSeconds: number | null;
   readonly graceSeconds: number;
 }
+/** Folder of a run's own files; it exists before the launch. */
+export { runFolderOf };
 export type Ended =
   | { readonly kind: "exit"; readonly code: number | null; readonly signal: string | null }
   | { readonly kind: "timeout" | "idle" | "stop" | "superseded" }
-  | { readonly kind: "cannot_start"; readonly errno: string; readonly message: string }
+  /** `passing`: the host is short of something; else the program is at fault. */
+  | { readonly kind: "cannot_start"; readonly passing: boolean; readonly errno: string; readonly message: string }
   /** The supervisor itself went away. */
   | { readonly kind: "lost" };
 type Said = {
@@ -46,7 +47,7 @@ const drainMs = 500;
 export async function launch(asked: Launch, io: Io): Promise<Ended> {
   liveRuns.add(asked.run);
   try {
-    const piped = namedPipe(asked.runFolder);
+    const piped = namedPipe(runFolderOf(asked.sessionFolder, asked.run));
     return await new Run(asked, startSupervisor(), io).watch(piped);
   } finally {
     liveRuns.delete(asked.run);
@@ -151,7 +152,7 @@ class Run {
       });
       control.on("error", () => undefined);
       control.on("close", () => resolve({ kind: "lost" }));
-      this.#supervisor.on("error", (error: NodeJS.ErrnoException) => resolve({ kind: "cannot_start", errno: error.code ?? "EINVAL", message: error.message }));
+      this.#supervisor.on("error", (error: NodeJS.ErrnoException) => resolve(cannotStart(error.code ?? "EINVAL", error.message)));
     });
   }
 
@@ -203,9 +204,15 @@ class Run {
   }
 }
 
+const shortages: ReadonlySet<string> = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE", "EBUSY", "ETXTBSY", "ENOSPC"]);
+
+function cannotStart(errno: string, message: string): Ended {
+  return { kind: "cannot_start", passing: shortages.has(errno), errno, message };
+}
+
 function endOf(said: Said): Ended {
   if (said.superseded) return { kind: "superseded" };
-  if (said.cannotStart !== undefined) return { kind: "cannot_start", errno: said.cannotStart, message: said.message ?? "" };
+  if (said.cannotStart !== undefined) return cannotStart(said.cannotStart, said.message ?? "");
   if (said.cause === "timeout" || said.cause === "idle" || said.cause === "stop") return { kind: said.cause };
   return { kind: "exit", code: said.code ?? null, signal: said.signal ?? null };
 }

@@ -36,7 +36,7 @@ function statByPs(pid) {
 
 /** Names the boot and the pid namespace that a pid of this process belongs to. */
 export function placeOf() {
-  if (!hasProc) return execFileSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" }).trim();
+  if (!hasProc) return `${execFileSync("sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).trim()} host`;
   return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;
 }
 

@@ -26,6 +26,15 @@ export function removeRecord(folder, run) {
   rmSync(join(folder, `${run}${suffix}`), { force: true });
 }
 
+/** The folder of a run's own files: its input may hold what nobody else should read, so it goes when its worker cannot see to it. */
+export function runFolderOf(folder, run) {
+  return join(folder, `run-${run}`);
+}
+
+export function removeRunFolder(folder, run) {
+  rmSync(runFolderOf(folder, run), { recursive: true, force: true });
+}
+
 export function readRecords(folder) {
   let names;
   try {
@@ -70,7 +79,10 @@ export async function endRecorded(folder, { which, graceMs }) {
   for (const record of readRecords(folder).filter((other) => which(other) && isJudgeable(other, place))) {
     const killAt = performance.now() + graceMs;
     const gone = await endAll(() => leftOf(record, place), { killAt: () => killAt });
-    if (gone) removeRecord(folder, record.run);
+    if (gone) {
+      removeRunFolder(folder, record.run);
+      removeRecord(folder, record.run);
+    }
     all &&= gone;
   }
   return all;

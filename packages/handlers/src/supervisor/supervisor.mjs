@@ -9,7 +9,7 @@ import { spawn } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { endAll, membersOf, statOf } from "./processes.mjs";
-import { endRecorded, newRecord, readRecords, removeRecord, writeRecord } from "./records.mjs";
+import { endRecorded, newRecord, readRecords, removeRecord, removeRunFolder, writeRecord } from "./records.mjs";
 
 /** How long a program has after SIGTERM when its worker is gone, or when it has ended itself and left others behind. */
 const orphanGraceMs = 300;
@@ -45,6 +45,7 @@ async function finish(message) {
   if (record !== null) {
     if (ending === null) killAt = performance.now() + orphanGraceMs;
     await endAll(look, { killAt: () => killAt });
+    if (workerGone) removeRunFolder(spec.folder, spec.run);
     removeRecord(spec.folder, spec.run);
   }
   tell(message);

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: lines of shell.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
@@ -31,7 +32,7 @@ test("a worker that is killed takes its maker along, also one that ignores SIGTE
   const pid = await pidIn(join(folder, "pid"));
   worker.kill("SIGKILL");
   await gone(pid);
-  await until(async () => (await readdir(join(folder, "session"))).every((name) => !name.endsWith(".run.json")), { what: "the record to be removed" });
+  await until(async () => (await readdir(join(folder, "session"))).length === 0, { what: "its record and its files to be removed" });
 });
 
 test("so it does with children in sessions and groups of their own, and with orphans", async () => {
@@ -113,6 +114,24 @@ test("a later owner ends what an earlier one still runs, before its own maker st
   const later = startWorker(folder, `kill -0 ${one} 2>/dev/null && [ "$(cut -d' ' -f3 /proc/${one}/stat)" != Z ] && echo overlap || echo alone`, 2);
   await until(() => later.text().endsWith("\n"), { what: "the later worker's report" });
   expect(JSON.parse(later.text())).toMatchObject({ kind: "built", result: { summary: "alone" } });
+});
+
+test("a function of a later owner begins once the earlier one's program is gone, one of an earlier owner leaves it alone", async () => {
+  const bench = await workbench();
+  const sessionFolder = join(bench.folder, "session");
+  startWorker(bench.folder, "echo $$ > pid; while :; do sleep 1; done", 5);
+  const pid = await pidIn(join(bench.folder, "pid"));
+  const handlers = (await workbench({ sessionFolder: () => sessionFolder })).make({ makers: { m: { fn: () => (statOf(pid) === null ? "alone" : "overlap") } } });
+  expect(await handlers.maker("m")?.run(makerTask({ epoch: 4 }), running())).toMatchObject({ result: { summary: "overlap" } });
+  expect(await handlers.maker("m")?.run(makerTask({ epoch: 6 }), running())).toMatchObject({ result: { summary: "alone" } });
+});
+
+test("a program has no descriptor of its worker or supervisor", async () => {
+  const bench = await workbench();
+  const end = await bench.make({ makers: { m: { exec: "for f in /proc/$$/fd/*; do echo \"${f##*/}=$(readlink $f)\"; done", shell: true } } }).maker("m")?.run(makerTask(), running());
+  const lines = (end as { log: { tail: string } }).log.tail.trim().split("\n");
+  expect(lines.filter((line) => line.includes("socket:"))).toEqual([]);
+  expect(lines.filter((line) => /^[012]=/.test(line))).toEqual([expect.stringMatching(/stdin$/), expect.stringMatching(/output$/), expect.stringMatching(/output$/)]);
 });
 
 test("an owner of a lower epoch yields to one of a higher", async () => {
