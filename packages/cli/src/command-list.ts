@@ -4,6 +4,7 @@ import { readingCommands } from "./reading/command-list.ts";
 
 const workingCommands: readonly CommandEntry[] = [
   { name: "dev", summary: "a whole project in one process, with its API", load: () => import("./commands/dev.ts") },
+  { name: "init", summary: "a working project", load: () => import("./commands/init.ts") },
   { name: "run", summary: "a goal in this one process until it ends or waits", load: () => import("./commands/run.ts") },
   { name: "serve", summary: "any subset of the roles, until it is told to stop", load: () => import("./commands/serve.ts") },
   { name: "advance", summary: "the one cycle that is owed: for shell loops and cron", load: () => import("./commands/advance.ts") },

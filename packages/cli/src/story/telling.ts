@@ -70,11 +70,12 @@ export function oneLine(text: string): string {
 export function short(text: string): string {
   return text.length > 24 ? `${text.slice(0, 23)}…` : text;
 }
-/** What a check's program printed last: for a person it says more than the next step that was made of it. */
+/** The last line of a check's output that speaks of a failure, else its last words: for a person it says more than the next step that was made of it. */
 function lastOutput(evidence: Json): string | null {
   if (evidence === null || typeof evidence !== "object" || !("output" in evidence) || typeof evidence["output"] !== "string") return null;
-  const lines = evidence["output"].split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  return lines.length === 0 ? null : oneLine(lines.at(-1) ?? "");
+  const lines = evidence["output"].split("\n").map((line) => line.trim()).filter((line) => /\p{L}{2}/u.test(line) && !/^at /.test(line));
+  const last = lines.findLast((line) => /fail|error|not ok|expected|✖/i.test(line)) ?? lines.at(-1);
+  return last === undefined ? null : oneLine(last);
 }
 function nextStepText(steps: readonly NextStep[]): string {
   const [first] = steps;

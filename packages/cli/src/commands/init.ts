@@ -1,0 +1,52 @@
+/** `init`: a working project, with a config, one goal and a README. */
+import { cp, mkdir, readdir } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import { type Register, example } from "../command.ts";
+import { UsageError } from "../errors.ts";
+import { exitCodes } from "../exit-codes.ts";
+
+const templates = new URL("../../templates/", import.meta.url).pathname;
+const defaultPattern = "repair";
+
+export const register: Register = (program, bind) => {
+  program.command("init [folder]")
+    .description("Makes a project that runs as it is: a config, one goal, a README. Files that are there are never touched.")
+    .option("--pattern <name>", "repair, daily-triage or pr-review", defaultPattern)
+    .addHelpText("after", example("loopledger init my-loop --pattern repair && cd my-loop && loopledger dev --once"))
+    .action(bind<{ pattern: string }>(async (context, [folder = "."], { pattern }) => {
+      const source = join(templates, await knownPattern(pattern));
+      const target = resolve(context.cwd, folder);
+      const files = await filesOf(source);
+      const taken = await alreadyThere(target, files);
+      if (taken.length > 0) {
+        throw new UsageError(`${target} has files that would be overwritten.`, { code: "files_exist", faults: taken, next: "Name an empty folder: loopledger init DIR." });
+      }
+      await mkdir(target, { recursive: true }).catch((error: unknown) => {
+        throw new UsageError(`${target} cannot be made: ${error instanceof Error ? error.message : String(error)}.`, { next: "Name another folder." });
+      });
+      await cp(source, target, { recursive: true, force: false });
+      if (context.json) context.print.json({ folder: target, pattern, files });
+      else {
+        for (const file of files) context.print.line(`  ${file}`);
+        const place = relative(context.cwd, target);
+        context.print.line(`\nNow:  ${place === "" ? "" : `cd ${place} && `}loopledger dev --once`);
+      }
+      return exitCodes.done;
+    }));
+};
+
+async function knownPattern(pattern: string): Promise<string> {
+  const names = (await readdir(templates)).sort();
+  if (names.includes(pattern)) return pattern;
+  throw new UsageError(`There is no pattern ${pattern}.`, { next: `Patterns are ${names.join(", ")}.` });
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name))).sort();
+}
+
+async function alreadyThere(target: string, files: readonly string[]): Promise<string[]> {
+  const there = new Set(await readdir(target, { recursive: true }).catch(() => []));
+  return files.filter((file) => there.has(file));
+}
