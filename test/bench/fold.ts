@@ -6,7 +6,7 @@
  */
 import { type FoldEntry, evolve } from "@loopledger/shared/core/session/evolve";
 import { parseRecord } from "@loopledger/shared/core/events/parse";
-import { Story, asks, fails, own, owed, sha256, submit, toBuild } from "@loopledger/shared/testing";
+import { Story, asks, fails, foldAll, own, owed, sha256, submit, toBuild } from "@loopledger/shared/testing";
 
 const iterations = Number(process.argv[2] ?? 10_000);
 
@@ -31,6 +31,8 @@ function longLog(count: number): readonly FoldEntry[] {
 }
 
 const entries = longLog(iterations);
+const { state: end, verdicts } = foldAll(entries);
+if (verdicts.some((verdict) => verdict.kind !== "accepted")) throw new Error(`only ${end.seq} of ${entries.length} records were accepted`);
 const costs = new Map<string, number[]>();
 const perRecord: number[] = [];
 for (let round = 0; round < 3; round++) {

@@ -3,6 +3,7 @@ import type { Bounds, Goal } from "../core/events/goal.ts";
 import type { DataOf } from "../core/events/index.ts";
 import { canonicalJson, digestOf } from "../core/json.ts";
 import { claim, own, owed, submit } from "./acts.ts";
+import type { Envelope } from "./records.ts";
 import { sha256 } from "./sha256.ts";
 import { type Act, Story } from "./story.ts";
 
@@ -22,9 +23,9 @@ export const fails = (over: Partial<DataOf<"check">> = {}): Act => own("check", 
 export const inconclusive = (over: Partial<DataOf<"check">> = {}): Act => own("check", { verdict: "INCONCLUSIVE", next_steps: [], ...over });
 
 /** An intent for a key, with digests that fit its arguments. */
-export function asks(key: string, over: Partial<DataOf<"tool_requested">> = {}): Act {
+export function asks(key: string, over: Partial<DataOf<"tool_requested">> = {}, envelope: Envelope = {}): Act {
   const args = over.args ?? { to: key };
-  return own("tool_requested", { key, args, argsDigest: digestOf(args, sha256), ...over });
+  return own("tool_requested", { key, args, argsDigest: digestOf(args, sha256), ...over }, envelope);
 }
 /** What a checkpoint for a call shows, and the digest that an answer is bound to. */
 export function actionOf(tool: string, args: DataOf<"tool_requested">["args"]): { action: DataOf<"approval_requested">["action"]; digest: ReturnType<typeof digestOf> } {
