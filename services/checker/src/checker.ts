@@ -88,7 +88,7 @@ async function runFresh(
 function taskOf({ tenure, open }: Review, steps: Steps): CheckTask {
   const { state } = tenure;
   return {
-    sessionId: tenure.sessionId, dispatch: open.eventId, iteration: open.iteration, leaf: open.leaf, task: open.task, attempt: open.attempts,
+    sessionId: tenure.sessionId, dispatch: open.eventId, iteration: open.iteration, leaf: open.leaf, task: open.task, epoch: tenure.epoch, attempt: open.attempts,
     input: checkInput(state, open), steps, wallSecondsLeft: budgetOf(state).wallSeconds.remaining,
   };
 }
