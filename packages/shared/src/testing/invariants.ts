@@ -63,7 +63,7 @@ export class Watch {
   }
   private ofOwner(record: LedgerRecord): void {
     const { tenure } = this;
-    this.must(tenure !== null && record.epoch === tenure.epoch && record.ownerId === tenure.ownerId, "a stale or foreign write was accepted");
+    this.must(record.epoch === tenure?.epoch && record.ownerId === tenure?.ownerId, "a stale or foreign write was accepted");
     this.must(tenure === null || record.n === tenure.n + 1, "an owner's records are not dense");
     this.must(record.cause?.eventId === this.open, "an owner record of a dispatch that is not open");
     if (tenure) tenure.n = record.n ?? 0;

@@ -84,7 +84,7 @@ function sensible(story: Story, a: number, b: number): Act | null {
 /** The owner's next record, mostly; else a claim. */
 function atWork({ state }: Story, a: number, b: number): Act {
   const { open, owner } = state;
-  if (!open || !owner || !owner.serves.includes(open.cycle) || b % 9 === 0) return claim(from(owners, a), { serves: ["build", "review"] });
+  if (!open || !owner?.serves.includes(open.cycle) || b % 9 === 0) return claim(from(owners, a), { serves: ["build", "review"] });
   const check = state.submission?.plan.find((node) => node.id === open.leaf)?.check ?? "tests";
   if (open.cycle === "review") {
     return from([passes({ check }), passes({ check }), fails({ check, next_steps: [`task ${b % 9}`], evidence: {} }), inconclusive({ check }), own("model"), ownerAct(a, b)], a);
