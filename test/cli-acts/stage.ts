@@ -3,16 +3,19 @@
  * started as its own process on the same folder.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reviewRunner } from "@loopledger/checker/checker";
 import { type HandlersConfigInput, makeHandlers, startStepServer } from "@loopledger/handlers/index";
+import { makeScheduler } from "@loopledger/scheduler/scheduler";
 import { openFolderBlobs } from "@loopledger/shared/blobs";
-import type { SessionId } from "@loopledger/shared/core/brand";
+import type { Epoch, OwnerId, SessionId } from "@loopledger/shared/core/brand";
 import type { Goal } from "@loopledger/shared/core/events/goal";
+import type { DataOf } from "@loopledger/shared/core/events/index";
+import { digestOf } from "@loopledger/shared/core/json";
 import type { SessionState } from "@loopledger/shared/core/session/state";
-import { type Draft, type Engine, Carrier, Liveness, appendAct, makeEngine, submitGoal } from "@loopledger/shared/runtime";
+import { type Draft, type Engine, Carrier, Liveness, appendAct, appendAll, makeEngine, submitGoal } from "@loopledger/shared/runtime";
 import { openSqliteLedger, openSqliteOwnership } from "@loopledger/shared/sqlite";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { buildRunner } from "@loopledger/worker/worker";
@@ -33,6 +36,10 @@ export interface Stage {
   /** Carries the session until it rests or is over. */
   carry(id: string, cyclesMax?: number): Promise<SessionState>;
   act(id: string, draft: Draft): Promise<void>;
+  /** An owner asked for a call and died; another one claimed after it, so that nobody knows the outcome. */
+  loseOutcome(id: string, call: Partial<DataOf<"tool_requested">>): Promise<void>;
+  /** Writes a file of the command's working folder. */
+  write(name: string, content: string): void;
   state(id: string): Promise<SessionState>;
   /** Runs the command on the folder, to its end. */
   cli(...words: string[]): Promise<Ran>;
@@ -65,7 +72,7 @@ export async function stage(config: HandlersConfigInput = {}): Promise<Stage> {
   await engine.folds.start(await ledger.end());
   const liveness = new Liveness(engine, () => 60_000);
   await liveness.start();
-  const carrier = new Carrier(engine, { runners: [buildRunner(engine), reviewRunner(engine)], schedules: true, liveness });
+  const carrier = new Carrier(engine, { runners: [buildRunner(engine), reviewRunner(engine)], scheduler: makeScheduler(engine), liveness });
   const state = (id: string): Promise<SessionState> => engine.folds.open(id as SessionId);
   const start = (words: readonly string[], variables: Readonly<Record<string, string>> = {}): Running => startCommand(folder, words, variables);
   return {
@@ -82,6 +89,8 @@ export async function stage(config: HandlersConfigInput = {}): Promise<Stage> {
       const verdict = await appendAct(engine, id as SessionId, draft);
       if (verdict.kind !== "accepted") throw new Error(`${draft.type} was not accepted: ${JSON.stringify(verdict)}`);
     },
+    loseOutcome: (id, call) => loseOutcome(engine, id as SessionId, call),
+    write: (name, content) => writeFileSync(join(folder, name), content),
     cli: (...words) => start(words).ended,
     close: async () => {
       await liveness.stop();
@@ -92,6 +101,27 @@ export async function stage(config: HandlersConfigInput = {}): Promise<Stage> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function loseOutcome(engine: Engine, sessionId: SessionId, call: Partial<DataOf<"tool_requested">>): Promise<void> {
+  const { open } = await engine.folds.open(sessionId);
+  if (!open) throw new Error("nothing is dispatched");
+  const host = { ...engine.host.self(), pid: 4_194_000, startTime: "1" };
+  const args = call.args ?? { to: "production" };
+  const data = {
+    tool: "deploy", args, argsDigest: digestOf(args, engine.ids.sha256), contract: "lookup", fences: false, callWindowSeconds: 60, mutates: true, key: "deploy:1",
+    keySource: "tool", dispatch: open.eventId, leaf: open.leaf, iteration: open.iteration, ordinal: 0, ...call,
+  } as const;
+  const claims = { dispatch: open.eventId, serves: ["build" as const, "review" as const], leaseMs: 100, host };
+  const by = (epoch: number) => ({ epoch: epoch as Epoch, ownerId: `dead-${epoch}` as OwnerId });
+  const actor = { kind: "worker", id: "dead" } as const;
+  const { epoch } = await engine.folds.open(sessionId);
+  const verdicts = await appendAll(engine, sessionId, [
+    engine.author.write(sessionId, { type: "claimed", data: claims, actor }, by(epoch + 1)),
+    engine.author.write(sessionId, { type: "tool_requested", data, actor }, { ...by(epoch + 1), n: 1, dispatch: open.eventId }),
+    engine.author.write(sessionId, { type: "claimed", data: claims, actor }, by(epoch + 2)),
+  ]);
+  if (verdicts.some((verdict) => verdict.kind !== "accepted")) throw new Error(JSON.stringify(verdicts));
 }
 
 function startCommand(folder: string, words: readonly string[], variables: Readonly<Record<string, string>>): Running {

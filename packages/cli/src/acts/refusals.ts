@@ -24,6 +24,8 @@ function sayingFor(draft: ActDraft, refused: Refused, { state, actor }: Circumst
   if (refused.reason === "held") {
     return { message: `The session holds a record that this release does not know: ${refused.detail}.`, next: "Use the release that wrote it." };
   }
+  const late = draft.type === "approval_decided" ? expired(draft.data, state, id) : null;
+  if (late) return late;
   if (refused.reason === "after_end") return afterEnd(state, id);
   switch (draft.type) {
     case "approval_decided": return decisionRefused(draft.data, refused.reason, { state, actor });
@@ -46,11 +48,14 @@ function afterEnd(state: SessionState, id: string): Said {
 }
 
 type Decision = Extract<ActDraft, { type: "approval_decided" }>["data"];
+function expired(data: Decision, state: SessionState, id: string): Said | null {
+  if (lookUp(state.checkpoints, data.checkpoint)?.decision !== "EXPIRED") return null;
+  return { message: `Checkpoint ${data.checkpoint} expired before this answer: nobody answered in time.`, next: `loopledger explain ${id}` };
+}
 function decisionRefused(data: Decision, reason: VoidReason, { state, actor }: Circumstances): Said {
   const id = quoted(state.sessionId);
   const known = lookUp(state.checkpoints, data.checkpoint);
   const again = `loopledger approvals show ${id} ${quoted(data.checkpoint)}`;
-  if (known?.decision === "EXPIRED") return { message: `Checkpoint ${data.checkpoint} expired before this answer; nobody answered in time.`, next: `loopledger explain ${id}` };
   if (reason === "forbidden") {
     const asked = known?.requestedBy === actor.id;
     return {

@@ -4,7 +4,10 @@ import { standingText } from "../reading/status-text.ts";
 import type { Acted } from "./act.ts";
 
 export function tellActed({ json, print }: CommandContext, { act, seq, view }: Acted, sentence: string): void {
-  if (json) return print.json({ act, seq, ...view });
+  if (json) {
+    print.json({ act, seq, ...view });
+    return;
+  }
   print.line(`${print.paint("bold", view.sessionId)}  ${standingText(view, print.paint)}`);
   print.line(seq === null ? `  It was so before: ${sentence}` : `  ${sentence}  ${print.paint("dim", `(seq ${seq})`)}`);
 }

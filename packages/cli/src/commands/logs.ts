@@ -28,7 +28,10 @@ function showLogs(context: CommandContext, id: string, options: Options): Promis
 }
 
 function show({ json, print }: CommandContext, part: LogPart): void {
-  if (json) return print.row({ ...part, cursor: part.seq });
+  if (json) {
+    print.row({ ...part, cursor: part.seq });
+    return;
+  }
   const leaf = part.leaf === "goal" ? "" : ` of ${part.leaf}`;
   print.line(print.paint("dim", `── iteration ${part.iteration}${leaf}: ${part.source} ${part.by}, ${part.outcome} (seq ${part.seq}) ──`));
   if (!part.whole) print.line(print.paint("yellow", `… ${part.bytes} bytes were printed; these are the last of them`));

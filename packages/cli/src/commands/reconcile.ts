@@ -61,6 +61,6 @@ async function lookAt(context: CommandContext, { engine, sessionId }: OpenSessio
   const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
   const tool = (await handlersOf(context, project)(engine)).tool(effect.tool);
   const args = await whole(engine, sessionId, effect.args);
-  if (!tool || !tool.fences || !args) return null;
+  if (!tool?.fences || !args) return null;
   return tool.look({ sessionId, epoch: epoch as never, key: effect.key, args: args.value }, AbortSignal.timeout(tool.timeoutSeconds * 1000));
 }

@@ -1,0 +1,76 @@
+import { chmodSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Stage, stage } from "./stage.ts";
+import { greenFrom } from "./works.ts";
+
+let here: Stage;
+beforeAll(async () => {
+  here = await stage(greenFrom(9));
+  here.write("make.sh", "#!/bin/sh\necho at work\necho ok > out.txt\n");
+  here.write("judge.sh", "#!/bin/sh\necho looking\ngrep -q ok out.txt\n");
+  for (const name of ["make.sh", "judge.sh"]) chmodSync(join(here.folder, name), 0o755);
+  const ran = await here.cli("run", "Make the file", "--maker", "./make.sh", "--check", "./judge.sh", "--id", "r", "--json");
+  if (ran.code !== 0) throw new Error(ran.err);
+});
+afterAll(() => here.close());
+
+const work = (content: string): void => here.write("out.txt", content);
+
+test("the check of a run is executed again, from any folder, and the receipt holds while nothing has changed", async () => {
+  const ran = await here.cli("verify", "r", "--json");
+  expect(ran.code).toBe(0);
+  expect(ran.json()).toMatchObject({ holds: true, reason: null });
+  expect(ran.err).toContain("looking");
+});
+
+test("work that fails the check, work of another revision, and another check are told apart", async () => {
+  work("bad\n");
+  expect(await here.cli("verify", "r", "--json")).toMatchObject({ code: 1, out: expect.stringContaining('"check_failed"') });
+  work("ok and more\n");
+  expect(await here.cli("verify", "r", "--json")).toMatchObject({ code: 1, out: expect.stringContaining('"stale"') });
+  work("ok\n");
+  expect((await here.cli("verify", "r")).code).toBe(0);
+  here.write("judge.sh", "#!/bin/sh\nexit 0\n");
+  const changed = await here.cli("verify", "r", "--json");
+  expect(changed).toMatchObject({ code: 1, out: expect.stringContaining('"stale"') });
+  expect(changed.out).toContain("judge.sh");
+  here.write("judge.sh", "#!/bin/sh\necho looking\ngrep -q ok out.txt\n");
+  expect((await here.cli("verify", "r")).code).toBe(0);
+});
+
+test("verifying writes nothing to the ledger", async () => {
+  const { seq, void: refused } = await here.state("r");
+  await here.cli("verify", "r");
+  const rows = (await here.cli("events", "r", "--json", "--void")).rows();
+  expect(rows).toHaveLength(seq);
+  expect(refused).toEqual({});
+});
+
+test("logs show what maker and check printed, cycle by cycle", async () => {
+  const rows = (await here.cli("logs", "r", "--json")).rows();
+  expect(rows.map((row) => [row["iteration"], row["source"], row["outcome"], row["text"]])).toEqual([
+    [0, "check", "FAIL", expect.stringContaining("looking")], [1, "maker", "built", "at work\n"], [1, "check", "PASS", "looking\n"],
+  ]);
+  expect((await here.cli("logs", "r", "--iteration", "1")).out).toContain("at work");
+  expect((await here.cli("logs", "r", "--iteration", "7", "--json")).out).toBe("");
+});
+
+test("a payload that the receipt rests on and that is gone is missing evidence, never a pass", async () => {
+  const long = "#!/bin/sh\nhead -c 20000 /dev/zero | tr '\\\\0' x\ngrep -q fine long.txt\n";
+  here.write("long.sh", long);
+  here.write("long-make.sh", "#!/bin/sh\necho fine > long.txt\n");
+  for (const name of ["long.sh", "long-make.sh"]) chmodSync(join(here.folder, name), 0o755);
+  const ran = await here.cli("run", "Make the other file", "--maker", "./long-make.sh", "--check", "./long.sh", "--id", "l", "--json");
+  expect(ran.code).toBe(0);
+  const final = (await here.cli("events", "l", "--json")).rows().findLast((row) => row["type"] === "check") as never as { data: { log: { blob?: string } } };
+  expect(final.data.log.blob).toMatch(/^sha256:/);
+  rmSync(join(here.folder, "data", "blobs"), { recursive: true });
+  expect(await here.cli("verify", "l", "--json")).toMatchObject({ code: 1, out: expect.stringContaining('"evidence_missing"') });
+});
+
+test("without a receipt there is nothing to verify", async () => {
+  await here.submit("s");
+  expect(await here.cli("verify", "s", "--json")).toMatchObject({ code: 2, out: "" });
+  expect((await here.cli("verify", "none")).code).toBe(2);
+});
