@@ -1,3 +1,4 @@
+/** `approval_decided`: the spelling of a person's answers, and the record that holds one. */
 import { z } from "zod";
 import { defineEvent } from "./define.ts";
 import { digest, json, name, text } from "./fields.ts";

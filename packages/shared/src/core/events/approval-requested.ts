@@ -1,3 +1,4 @@
+/** `approval_requested`: what may call for a human decision, and the record that asks for it. */
 import { z } from "zod";
 import { defineEvent } from "./define.ts";
 import { digest, json, name, text } from "./fields.ts";

@@ -1,3 +1,4 @@
+/** `check`: the verdict of a review, and what a next step may be. */
 import { z } from "zod";
 import { defineEvent } from "./define.ts";
 import { digest, json, log, name, text, usage, verdict } from "./fields.ts";

@@ -1,3 +1,4 @@
+/** `timer_fired`: the kinds of durable timers, and the record by which one fires. */
 import { z } from "zod";
 import { defineEvent } from "./define.ts";
 import { eventId } from "./fields.ts";

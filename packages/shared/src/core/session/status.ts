@@ -97,20 +97,20 @@ function leafView(state: SessionState, node: { readonly id: string; readonly tit
 }
 
 function waitingOn(state: SessionState): WaitingOn[] {
-  const item = (kind: string, id: string, since: LogTime | null, expires: LogTime | null = null): WaitingOn => ({
-    kind, id, since: when(since) ?? "", expires: when(expires),
+  const item = (kind: string, id: string, at: { since: LogTime | null; expires?: LogTime | null }): WaitingOn => ({
+    kind, id, since: when(at.since) ?? "", expires: when(at.expires ?? null),
   });
-  if (state.hold) return [item("schema", state.hold.detail, state.hold.since)];
+  if (state.hold) return [item("schema", state.hold.detail, { since: state.hold.since })];
   const approvals = state.pending.map((id) => {
     const checkpoint = lookUp(state.checkpoints, id);
-    return item("approval", id, checkpoint?.since ?? state.at, checkpoint?.expiresAt ?? null);
+    return item("approval", id, { since: checkpoint?.since ?? state.at, expires: checkpoint?.expiresAt ?? null });
   });
-  const unknown = state.end?.reason === "incomplete_tool_turn" ? state.unsettled.map((key) => item("reconciliation", key, state.end?.at ?? null)) : [];
-  const timers = state.timers.filter((timer) => timer.kind !== "approval").map((timer) => item(timer.kind, timer.armedBy, state.at, timer.dueAt));
-  const suspension = state.suspension ? [item(state.suspension.reason, state.suspension.error ?? "", state.suspension.since)] : [];
-  const pause = state.pause ? [item("resume", "paused", state.pause.since)] : [];
-  const budget = standingOf(state).reason === "budget_exhausted" ? [item("budget", "budget", state.at)] : [];
-  const children = Object.values(state.children).filter((child) => child.open).map((child) => item("child", child.id, state.at));
+  const unknown = state.end?.reason === "incomplete_tool_turn" ? state.unsettled.map((key) => item("reconciliation", key, { since: state.end?.at ?? null })) : [];
+  const timers = state.timers.filter((timer) => timer.kind !== "approval").map((timer) => item(timer.kind, timer.armedBy, { since: state.at, expires: timer.dueAt }));
+  const suspension = state.suspension ? [item(state.suspension.reason, state.suspension.error ?? "", { since: state.suspension.since })] : [];
+  const pause = state.pause ? [item("resume", "paused", { since: state.pause.since })] : [];
+  const budget = standingOf(state).reason === "budget_exhausted" ? [item("budget", "budget", { since: state.at })] : [];
+  const children = Object.values(state.children).filter((child) => child.open).map((child) => item("child", child.id, { since: state.at }));
   return [...approvals, ...unknown, ...children, ...timers, ...suspension, ...pause, ...budget];
 }
 

@@ -7,7 +7,7 @@ import { type Story, asks, begin, claim, dispatchAhead, foldAll, foldWithout, ow
 import { decide } from "../decide.ts";
 
 const dispatched = () => begin([submit({}, { failureFirst: false }), owed()]);
-const as = (story: Story, ownerId: string, epoch: number, n = 0) => ownerRecords({ ownerId, epoch, dispatch: story.state.open?.eventId as never, n });
+const openOf = (story: Story) => story.state.open?.eventId as never;
 const intent = (story: Story, ownerId: string, epoch: number) => written(story, asks("k1", {}, { ownerId: ownerId as never, epoch: epoch as never, n: 1 }));
 const review = { cycle: "review", leaf: "goal", iteration: 1, task: "Make the test pass" } as const;
 
@@ -67,7 +67,7 @@ describe("left out: who dropped a session claims the next epoch", () => {
   });
   it("after a reordering the owner that saw its record void goes on under its next epoch", () => {
     const story = begin([...toBuild({ owner: "P" }), asks("k1"), own("tool_result", { key: "k1" })]);
-    const p = as(story, "P", 1, 2);
+    const p = ownerRecords({ ownerId: "P", epoch: 1, dispatch: openOf(story), n: 2 });
     const [model, built] = [p.next("model"), p.next("built")];
     story.when(built).thenVoid("gap").when(dispatchAhead(built.eventId, review)).thenVoid("not_owed").when(model).thenAccepted();
     story.given(claim("P"), own("built"), owed(), passes(), owed());
