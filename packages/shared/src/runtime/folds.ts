@@ -8,7 +8,7 @@
  * R4. `folded` never passes an entry that has not been folded: a session whose history is still being read, or could not be
  *     read and is tried again, holds its partition's position back.
  */
-import type { EventId, Offset, SessionId } from "../core/brand.ts";
+import type { Offset, SessionId } from "../core/brand.ts";
 import type { LedgerRecord } from "../core/events/envelope.ts";
 import { type Parsed, parseRecord } from "../core/events/parse.ts";
 import { type Evolve, type FoldEntry, type Verdict, evolve as fold } from "../core/session/evolve.ts";
@@ -41,7 +41,8 @@ interface Kept {
   next: Offset;
 }
 type Listener = (change: Change) => void;
-interface Waiter { readonly text: string; settle(verdict: Verdict): void }
+/** A text of this process on its way, and who waits for its verdict: two who derive the same record in the same millisecond write the same text. */
+interface Own { readonly parsed: Parsed; readonly waiters: ((verdict: Verdict) => void)[] }
 
 export class Folds {
   readonly #options: FoldsOptions;
@@ -53,8 +54,7 @@ export class Folds {
   /** Next entry that the subscription hands over, of each partition. */
   readonly #next = new Map<number, Offset>();
   readonly #foldedListeners = new Set<() => void>();
-  readonly #own = new Map<string, Parsed>();
-  readonly #waiters = new Map<EventId, Waiter>();
+  readonly #own = new Map<string, Own>();
   readonly #listeners = new Set<Listener>();
   readonly #followers = new Map<SessionId, Set<Listener>>();
   #subscription: Subscription | null = null;
@@ -149,13 +149,15 @@ export class Folds {
 
   /** Waits for the verdict on a text that is about to be appended. Called before the append. */
   expect(written: Written): Promise<Verdict> {
-    this.#own.set(written.text, { kind: "record", record: written.record });
-    return new Promise((settle) => this.#waiters.set(written.record.eventId, { text: written.text, settle }));
+    const own = this.#own.get(written.text) ?? { parsed: { kind: "record", record: written.record }, waiters: [] };
+    this.#own.set(written.text, own);
+    return new Promise((settle) => own.waiters.push(settle));
   }
   /** Gives a read-back up: the append is known not to be there, or nobody waits any more. */
   abandon(written: Written): void {
-    this.#own.delete(written.text);
-    this.#waiters.delete(written.record.eventId);
+    const own = this.#own.get(written.text);
+    own?.waiters.pop();
+    if (own?.waiters.length === 0) this.#own.delete(written.text);
   }
 
   #take(entries: readonly LogEntry[]): void {
@@ -217,7 +219,7 @@ export class Folds {
     kept.state = state;
     kept.next = (entry.offset + 1) as Offset;
     const record = parsed.kind === "record" ? parsed.record : null;
-    if (record) this.#readBack(record.eventId, entry.value ?? "", verdict);
+    this.#readBack(entry.value ?? "", verdict);
     const change: Change = { sessionId: entry.key as SessionId, state, record, verdict, entry };
     for (const listener of this.#followers.get(change.sessionId) ?? []) this.#tell(listener, change);
     for (const listener of this.#listeners) this.#tell(listener, change);
@@ -227,14 +229,14 @@ export class Folds {
     return this.#evolve(state, entry, this.#options.ids.sha256);
   }
   #parse(entry: LogEntry): Parsed {
-    return this.#own.get(entry.value ?? "") ?? parseRecord(entry.value);
+    return this.#own.get(entry.value ?? "")?.parsed ?? parseRecord(entry.value);
   }
-  #readBack(eventId: EventId, text: string, verdict: Verdict): void {
-    const waiter = this.#waiters.get(eventId);
-    if (!waiter || waiter.text !== text) return;
-    this.#waiters.delete(eventId);
+  /** One copy is enough: the first that the fold meets answers everybody who waits for this text. */
+  #readBack(text: string, verdict: Verdict): void {
+    const own = this.#own.get(text);
+    if (!own) return;
     this.#own.delete(text);
-    waiter.settle(verdict);
+    for (const settle of own.waiters) settle(verdict);
   }
   #tell(listener: Listener, change: Change): void {
     try {
