@@ -1,10 +1,9 @@
 /** Goals as people write them: YAML or JSON, read strictly. Every mistake is named at once, with the place and the nearest known name. */
 import { readFile, stat } from "node:fs/promises";
 import { type Goal, goal as goalSchema, goalBytesMax } from "@loopledger/shared/core/events/goal";
-import { isWholeText } from "@loopledger/shared/core/json";
+import { faultsOfSchema, faultsOfText } from "@loopledger/shared/core/schema-faults";
 import { faultsOfPlan } from "@loopledger/shared/core/session/plan";
 import { parseStrictly } from "./config/strict-text.ts";
-import { faultsOfSchema } from "./config/schema-faults.ts";
 import { UsageError } from "./errors.ts";
 
 /** The goal in a text. Throws `UsageError` (code `invalid_goal`) with every mistake; `source` names the text in its message. */
@@ -27,7 +26,7 @@ function readGoalValue(text: string, source: string): Goal {
     throw invalidGoal(source, [`it is ${kindOf(value)}; a goal is a mapping with goal, maker and check`]);
   }
   const parsed = goalSchema.safeParse(value);
-  const faults = [...brokenTexts(value, ""), ...(parsed.success ? faultsOfPlan(parsed.data) : faultsOfSchema(goalSchema, parsed.error, value))];
+  const faults = [...faultsOfText(value), ...(parsed.success ? faultsOfPlan(parsed.data) : faultsOfSchema(goalSchema, parsed.error, value))];
   if (!parsed.success || faults.length > 0) throw invalidGoal(source, faults);
   return parsed.data;
 }
@@ -83,14 +82,4 @@ function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "empty";
   if (Array.isArray(value)) return "a list";
   return typeof value === "string" ? "plain text" : `a ${typeof value}`;
-}
-
-/** Places whose text holds half a character or a NUL. */
-function brokenTexts(value: unknown, place: string): string[] {
-  if (typeof value === "string") return isWholeText(value) ? [] : [`${place}: holds half a character or NUL`];
-  if (value === null || typeof value !== "object") return [];
-  return Object.entries(value).flatMap(([key, member]) => [
-    ...(isWholeText(key) ? [] : [`${place || "the goal"}: a key holds half a character or NUL`]),
-    ...brokenTexts(member, place === "" ? key : `${place}.${key}`),
-  ]);
 }

@@ -102,7 +102,7 @@ function commandTyped(words: readonly string[]): string | null {
 }
 
 async function nearest(typed: string): Promise<string | null> {
-  const { nearestName } = await import("@loopledger/handlers/config/nearest");
+  const { nearestName } = await import("@loopledger/shared/core/nearest");
   return nearestName(typed, commandList.map((one) => one.name));
 }
 function unknownCommand(typed: string, near: string | null): UsageError {

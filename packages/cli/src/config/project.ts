@@ -4,12 +4,12 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { HandlersConfigInvalid, type HandlersConfig, handlersConfig, parseHandlersConfig } from "@loopledger/handlers/config/handlers-config";
+import { faultsOfSchema } from "@loopledger/shared/core/schema-faults";
 import { z } from "zod";
 import { announceDataFolder } from "../environment.ts";
 import { CliError, UsageError } from "../errors.ts";
 import { decodeText } from "../goal-file.ts";
 import { answerForLoopledger } from "./find-package.ts";
-import { faultsOfSchema } from "./schema-faults.ts";
 import { parseStrictly } from "./strict-text.ts";
 
 export interface Project {

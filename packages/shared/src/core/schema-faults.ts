@@ -36,6 +36,7 @@ function faultsOfUnion(schema: z.ZodType, issue: Issue & { readonly code: "inval
   const options = [...issue.errors].sort((a, b) => a.length - b.length);
   const known = keysAt(schema, issue.path);
   const found = valueAt(value, issue.path);
+  if (found === undefined) return [`${at}: is missing`];
   if (found !== null && typeof found === "object" && !Array.isArray(found) && known.length > 0) {
     const unknown = Object.keys(found).filter((key) => !known.includes(key));
     if (unknown.length > 0) return unknown.map((key) => unknownField(placeOf([...issue.path, key]), key, known));

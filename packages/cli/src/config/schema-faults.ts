@@ -1,1 +1,0 @@
-export { faultsOfSchema, placeOf } from "@loopledger/shared/core/schema-faults";

@@ -1,0 +1,24 @@
+import { LoopledgerError } from "@loopledger/shared/core/errors";
+import { InvalidSettings } from "@loopledger/shared/runtime/config";
+import { describe, expect, test } from "vitest";
+import { UsageError, describeError, errorText, unknownSession } from "../src/errors.ts";
+
+describe("what is thrown becomes a sentence, what to do next and a code", () => {
+  test.each([
+    [new UsageError("No."), "usage", 2],
+    [unknownSession("x", "/data"), "unknown_session", 2],
+    [new LoopledgerError("ledger_unreachable", "It is gone."), "ledger_unreachable", 7],
+    [new LoopledgerError("invalid_cursor", "It is none."), "invalid_cursor", 2],
+    [new InvalidSettings(["LOOPLEDGER_LEASE_MS: too small"]), "invalid_settings", 2],
+    [new Error("surprise"), "internal_error", 1],
+    ["a text", "internal_error", 1],
+  ])("%s", (error, code, exitCode) => {
+    const described = describeError(error);
+    expect(described).toMatchObject({ code, exitCode });
+    expect(described.next.length).toBeGreaterThan(10);
+  });
+  test("with --json it is one document", () => {
+    const text = errorText(describeError(new UsageError("Two things.", { faults: ["one", "two"] })), true);
+    expect(JSON.parse(text)).toEqual({ error: { code: "usage", message: "Two things.", next: "See the same command with --help.", faults: ["one", "two"], exitCode: 2 } });
+  });
+});

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../support/until.ts";
+import { Workshop, isAlive, twoLines } from "./workshop.ts";
+
+let shop: Workshop;
+beforeEach(() => {
+  shop = new Workshop();
+});
+afterEach(() => shop.close());
+
+const types = async (id: string): Promise<string[]> => (await shop.records(id)).map((record) => record.type);
+
+describe("run", () => {
+  test("goes on until the check is green, shows what the maker prints, and ends with the receipt", async () => {
+    const commands = twoLines(shop);
+    const ended = await shop.run("run", "write two lines", ...commands, "--id", "two");
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.out).toMatch(/done {2}two[^]*2 iterations[^]*receipt {4}at seq 13/);
+    expect(ended.err.match(/the maker speaks/g)).toHaveLength(4);
+    expect(ended.out).not.toContain("the maker speaks");
+    expect(await types("two")).toEqual([
+      "goal_submitted", "dispatched", "claimed", "check", "dispatched", "built", "dispatched", "check", "dispatched", "built", "dispatched", "check",
+      "receipt", "status",
+    ]);
+  });
+
+  test("with --json says nothing but the status on stdout", async () => {
+    const ended = await shop.run("run", "write two lines", ...twoLines(shop), "--json");
+    expect(JSON.parse(ended.out)).toMatchObject({ disposition: "done", iteration: 2, receipt: { check: { name: "run/check" } } });
+    expect(ended.out).toMatch(/^\{\n {2}"sessionId": "run-[0-9a-f]{16}",\n/);
+  });
+
+  test("with --quiet says nothing on stderr", async () => {
+    expect(await shop.run("run", "write two lines", ...twoLines(shop), "--quiet")).toMatchObject({ code: 0, err: "" });
+  });
+
+  test("the same words are the same session; an ended one makes room for the next", async () => {
+    const words = ["run", "write two lines", ...twoLines(shop), "--json"];
+    const first = JSON.parse((await shop.run(...words)).out);
+    const second = JSON.parse((await shop.run(...words)).out);
+    expect(second).toMatchObject({ sessionId: `${first.sessionId}-2`, disposition: "done", reason: "no_mutation_owed" });
+    const other = JSON.parse((await shop.run(...words, "--iterations", "7")).out);
+    expect(other.sessionId).not.toContain(first.sessionId);
+  });
+
+  test("an ended session of a given id is shown again, and nothing is called", async () => {
+    const words = ["run", "write two lines", ...twoLines(shop), "--id", "two"];
+    await shop.run(...words);
+    const again = await shop.run(...words);
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining("receipt") });
+    expect(shop.lines("work")).toHaveLength(2);
+  });
+
+  test("another goal under the same id is refused", async () => {
+    const commands = twoLines(shop);
+    shop.write("check.sh", "#!/bin/sh\nexit 1\n");
+    await shop.run("run", "one goal", ...commands, "--id", "taken", "--iterations", "1");
+    expect(await shop.run("run", "another goal", ...commands, "--id", "taken")).toMatchObject({ code: 2, err: expect.stringContaining("another goal") });
+  });
+
+  test("makers get the task on standard input, as text where that was asked for, and a shell where one was asked for", async () => {
+    const prompt = await shop.run("run", "say it", "--stdin", "prompt", "--shell", "--maker", "cat > heard && echo ok", "--check", "test -s heard");
+    expect(prompt).toMatchObject({ code: 0 });
+    expect(shop.read("heard")).toContain("say it");
+    const json = await shop.run("run", "say it as json", "--shell", "--maker", "cat > heard.json", "--check", "test -s heard.json");
+    expect(json).toMatchObject({ code: 0 });
+    expect(JSON.parse(shop.read("heard.json"))).toMatchObject({ goal: expect.anything(), iteration: 1 });
+  });
+
+  test("--protect pins files: where the maker bends one, a person decides", async () => {
+    shop.write("rules", "two\n");
+    shop.write("maker.sh", "#!/bin/sh\necho one > rules\n");
+    shop.write("check.sh", "#!/bin/sh\ngrep -q one rules\n");
+    const ended = await shop.run("run", "bend it", "--maker", "./maker.sh", "--check", "./check.sh", "--protect", "rules", "--json");
+    expect(ended.code).toBe(3);
+    expect(JSON.parse(ended.out)).toMatchObject({ disposition: "waiting", reason: "check_changed" });
+  });
+
+  test("only what the allow-list and --env name reaches a command", async () => {
+    const words = ["run", "look", "--shell", "--maker", "env > seen", "--check", "test -s seen"];
+    await shop.start([...words, "--env", "WANTED"], { WANTED: "yes", SECRET_TOKEN: "hidden" }).ended;
+    expect(shop.read("seen")).toContain("WANTED=yes");
+    expect(shop.read("seen")).not.toContain("hidden");
+  });
+
+  test("a goal of a file works with the handlers of the config", async () => {
+    twoLines(shop);
+    shop.write("loopledger.config.ts", 'import { defineConfig, exec } from "loopledger";\nexport default defineConfig({ makers: { m: exec(["./maker.sh"]) }, checks: { c: exec(["./check.sh"]) } });\n');
+    shop.write("goal.yaml", "id: from-file\ngoal: Two lines\nmaker: m\ncheck: c\n");
+    expect(await shop.run("run", "goal.yaml")).toMatchObject({ code: 0, out: expect.stringContaining("from-file") });
+    expect(await shop.run("run", "Two lines again", "--id", "text")).toMatchObject({ code: 0 });
+  });
+});
+
+describe("the exit code of run says how the session stands", () => {
+  const red = (...words: string[]) => {
+    shop.write("maker.sh", "#!/bin/sh\ndate +%N >> work\n");
+    shop.write("check.sh", "#!/bin/sh\nexit 1\n");
+    return shop.run("run", "never", "--maker", "./maker.sh", "--check", "./check.sh", ...words);
+  };
+  test("4 where a budget is used up, with the command that raises it", async () => {
+    expect(await red("--iterations", "1", "--id", "poor")).toMatchObject({ code: 4, out: expect.stringContaining("loopledger budget poor --iterations +5") });
+  });
+  test("5 where the same failure comes back until the breaker stops it", async () => {
+    expect(await red()).toMatchObject({ code: 5, out: expect.stringContaining("no progress") });
+  });
+  test("2 for what was typed wrongly", async () => {
+    expect((await red("--iterations", "none")).code).toBe(2);
+  });
+  test("0 where nothing was to be done", async () => {
+    expect(await shop.run("run", "nothing", "--maker", "false", "--check", "true")).toMatchObject({ code: 0, out: expect.stringContaining("no mutation owed") });
+  });
+});
+
+describe("a session has one owner at a time", () => {
+  /** Works until the file `go` is there. */
+  const slow = () => {
+    shop.write("maker.sh", "#!/bin/sh\necho $$ >> pids\nwhile [ ! -f go ]; do sleep 0.05; done\necho built > work\n");
+    shop.write("check.sh", "#!/bin/sh\n[ -f work ]\n");
+    return ["run", "wait for go", "--maker", "./maker.sh", "--check", "./check.sh", "--id", "slow"];
+  };
+
+  test("a second run is refused at once and calls nothing; --attach follows the first", async () => {
+    const words = slow();
+    const first = shop.start(words);
+    await shop.until("pids");
+    expect(await shop.run(...words)).toMatchObject({ code: 9, out: "", err: expect.stringContaining("held by another live process") });
+    expect(JSON.parse((await shop.run(...words, "--json")).err)).toMatchObject({ error: { code: "session_held", exitCode: 9 } });
+    expect(shop.lines("pids")).toHaveLength(1);
+    const attached = shop.start([...words, "--attach"]);
+    await until(() => attached.err().includes("Following slow"), { what: "the attached process to follow" });
+    shop.write("go", "");
+    expect(await first.ended).toMatchObject({ code: 0 });
+    expect(await attached.ended).toMatchObject({ code: 0, out: expect.stringContaining("receipt") });
+    expect(shop.lines("pids")).toHaveLength(1);
+  });
+
+  test("killed with -9 its maker goes too, and the same line goes on with the session", async () => {
+    const words = slow();
+    const first = shop.start(words);
+    await shop.until("pids");
+    const maker = Number(shop.lines("pids")[0]);
+    expect(isAlive(maker)).toBe(true);
+    first.process.kill("SIGKILL");
+    expect(await first.ended).toMatchObject({ code: "SIGKILL" });
+    await until(() => !isAlive(maker), { timeoutMs: 5_000, what: "the maker's end" });
+    shop.write("go", "");
+    expect(await shop.run(...words)).toMatchObject({ code: 0 });
+    const records = await types("slow");
+    expect(records.filter((type) => type === "goal_submitted")).toHaveLength(1);
+    expect(records.filter((type) => type === "claimed")).toHaveLength(2);
+    expect(records.filter((type) => type === "built")).toHaveLength(1);
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("%s lets go in order, with 130; the same line goes on", async (signal) => {
+    const words = slow();
+    const first = shop.start(words);
+    await shop.until("pids");
+    first.process.kill(signal);
+    expect(await first.ended).toMatchObject({ code: 130, out: "" });
+    expect(await types("slow")).toContain("handed_back");
+    shop.write("go", "");
+    expect(await shop.run(...words)).toMatchObject({ code: 0 });
+  });
+});
