@@ -1,0 +1,74 @@
+/** What a person does to a session, as requests to a gateway. The record is written there, in the name of who the token belongs to. */
+import type { Goal } from "@loopledger/shared/core/events/goal";
+import type { Json } from "@loopledger/shared/core/json";
+import type { StatusView } from "@loopledger/shared/core/session/status";
+import type { ActDraft, Acted } from "../acts/act.ts";
+import type { Settling } from "../acts/reconciling.ts";
+import { GatewayRefusal, type Remote, ask, send, sessionPath } from "./gateway.ts";
+
+type Route = { readonly path: string; readonly body: unknown };
+
+/** Where an act is asked for, and in which form. Decisions and reconciliations have their own ways below. */
+function routeOf({ type, data }: ActDraft): Route {
+  switch (type) {
+    case "cancel_requested": return { path: "cancel", body: data };
+    case "pause_requested": return { path: "pause", body: data };
+    case "resumed": return { path: "resume", body: data };
+    case "guidance": return { path: "guidance", body: data };
+    case "budget_raised": return { path: "budget", body: data };
+    case "checkpoint_requested": return { path: "checkpoints", body: data };
+    case "approval_decided": case "reconciled": throw new TypeError(`${type} is not asked for in this way`);
+  }
+}
+
+export async function actRemotely(remote: Remote, sessionId: string, draft: ActDraft): Promise<Acted> {
+  const { path, body } = routeOf(draft);
+  return actedBy(remote, sessionId, { act: draft.type, answer: await ask(remote, { method: "POST", path: sessionPath(sessionId, path), body }) });
+}
+
+export interface RemoteDecision {
+  readonly checkpoint: string;
+  readonly decision: string;
+  readonly comment: string;
+  readonly action: Json | undefined;
+  readonly digest?: string | undefined;
+}
+export async function decideRemotely(remote: Remote, sessionId: string, { checkpoint, decision, comment, action, digest }: RemoteDecision): Promise<Acted> {
+  const body = { decision, comment, ...(action !== undefined && { action }), ...(digest !== undefined && { digest }) };
+  const answer = await ask(remote, { method: "POST", path: sessionPath(sessionId, "decisions", checkpoint), body });
+  return actedBy(remote, sessionId, { act: "approval_decided", answer });
+}
+
+/** Waits as long as the gateway says that a late call can still arrive. */
+export async function reconcileRemotely(remote: Remote, sessionId: string, settling: Settling, note: (text: string) => void): Promise<Acted> {
+  const { key, outcome, evidence, result } = settling;
+  const body = { key, outcome, evidence, ...(result !== undefined && { result }) };
+  for (;;) {
+    try {
+      const answer = await ask(remote, { method: "POST", path: sessionPath(sessionId, "reconciliations"), body });
+      return await actedBy(remote, sessionId, { act: "reconciled", answer });
+    } catch (error) {
+      if (!(error instanceof GatewayRefusal) || error.code !== "window_open" || error.retryAfterSeconds === null) throw error;
+      note(`${error.message} This waits ${error.retryAfterSeconds} s until that is over.`);
+      const { setTimeout: pause } = await import("node:timers/promises");
+      await pause(error.retryAfterSeconds * 1000);
+    }
+  }
+}
+
+export async function submitRemotely(remote: Remote, goal: Goal, id: string | undefined): Promise<{ readonly created: boolean; readonly view: StatusView }> {
+  const response = await send(remote, { method: "POST", path: "/v1/sessions", body: id === undefined ? goal : { ...goal, id } });
+  const answer = (await response.json()) as { readonly sessionId: string };
+  return { created: response.status === 201, view: isStatus(answer) ? answer : await ask(remote, { path: sessionPath(answer.sessionId) }) };
+}
+
+/** The status after the act: in the answer, or asked for. */
+async function actedBy(remote: Remote, sessionId: string, { act, answer }: { readonly act: string; readonly answer: unknown }): Promise<Acted> {
+  const members = (answer ?? {}) as { readonly seq?: unknown };
+  const view = isStatus(answer) ? answer : await ask<StatusView>(remote, { path: sessionPath(sessionId) });
+  return { act, seq: typeof members.seq === "number" ? members.seq : null, view };
+}
+
+function isStatus(answer: unknown): answer is StatusView {
+  return answer !== null && typeof answer === "object" && Object.hasOwn(answer, "disposition") && Object.hasOwn(answer, "asOf");
+}
