@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SessionId } from "@loopledger/shared/core/brand";
+import { type Goal, goal } from "@loopledger/shared/core/events/goal";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { openFolderBlobs } from "@loopledger/shared/blobs";
 import { createMemoryProcess } from "@loopledger/shared/memory";
@@ -67,6 +68,9 @@ export class LoopProcess {
   said(word: string): Promise<string> {
     return until(() => this.#out.split("\n").find((line) => line.includes(`"${word}"`)), { what: `"${word}" from process ${this.pid}; ${this.#err.slice(-2000)}` });
   }
+  async owner(): Promise<string> {
+    return (JSON.parse(await this.said("ready")) as { owner: string }).owner;
+  }
   async hasFired(failpoint: string): Promise<void> {
     await until(() => this.#err.includes(`failpoint ${failpoint} fired`), { what: `failpoint ${failpoint} in process ${this.pid}; ${this.#out} ${this.#err.slice(-2000)}` });
   }
@@ -95,7 +99,7 @@ export class ProcessWorld {
   readonly leaseMs: number;
   readonly #ledger: Ledger;
   readonly #processes: LoopProcess[] = [];
-  readonly #persons: Peer[] = [];
+  #person: Promise<Peer> | null = null;
 
   private constructor(folder: string, server: TargetServer, leaseMs: number) {
     this.folder = folder;
@@ -113,7 +117,7 @@ export class ProcessWorld {
     const args = [
       program, "--data", this.folder, "--target", this.server.url, ...only.flatMap((id) => ["--only", id]),
       ...(roles === undefined ? [] : ["--roles", roles]), ...(carry === undefined ? [] : ["--carry", carry]),
-      ...(session ? ["--id", session.id, "--goal", goalText(session.goal)] : []),
+      ...(session ? ["--id", session.id, "--goal", JSON.stringify(goalOf(session.goal))] : []),
     ];
     const child = spawn(process.execPath, args, {
       stdio: ["pipe", "pipe", "pipe"],
@@ -126,7 +130,11 @@ export class ProcessWorld {
   }
 
   /** Somebody who writes acts and runs nothing. */
-  async person(): Promise<Peer> {
+  person(): Promise<Peer> {
+    this.#person ??= this.#join();
+    return this.#person;
+  }
+  async #join(): Promise<Peer> {
     const clock = createSystemClock();
     const ids = createSystemIds();
     const { folder } = this;
@@ -135,9 +143,7 @@ export class ProcessWorld {
       ledger: openSqliteLedger({ folder, clock, ids }), ownership: openSqliteOwnership({ folder, clock }), blobs, clock, ids,
       host: createSystemHost(), handlers: handlersOf({}, { folder, blobs }),
     };
-    const peer = await makePeer(ports, createMemoryProcess(clock), { leaseMs: this.leaseMs, roles: [] });
-    this.#persons.push(peer);
-    return peer;
+    return makePeer(ports, createMemoryProcess(clock), { leaseMs: this.leaseMs, roles: [] });
   }
 
   async folded(id: string): Promise<Folded> {
@@ -171,17 +177,16 @@ export class ProcessWorld {
   async close(): Promise<void> {
     for (const one of this.#processes) if (!one.isOver) one.kill("SIGKILL");
     await Promise.all(this.#processes.map((one) => one.exited));
-    for (const { engine, leave } of this.#persons) {
-      await leave();
-      await engine.ownership.close();
-      await engine.ledger.close();
-    }
+    const person = await this.#person;
+    await person?.leave();
+    await person?.engine.ownership.close();
+    await person?.engine.ledger.close();
     await this.#ledger.close();
     await this.server.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
-function goalText({ inputs, maker = "maker", policy = {} }: GoalGiven): string {
-  return JSON.stringify({ goal: "deploy what the inputs name", maker, check: "check", inputs, policy });
+export function goalOf({ inputs, maker = "maker", policy = {} }: GoalGiven): Goal {
+  return goal.parse({ goal: "deploy what the inputs name", maker, check: "check", inputs, policy });
 }

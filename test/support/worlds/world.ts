@@ -56,6 +56,7 @@ export async function untilOver(world: World, sessionId: SessionId): Promise<Ses
 
 /** What a person records about an effect whose answer was lost. */
 export async function reconcile(peer: Peer, sessionId: SessionId, outcome: "happened" | "did_not_happen") {
+  await peer.engine.folds.caughtUp();
   const state = await peer.engine.folds.open(sessionId);
   const effect = lookUp(state.effects, state.unsettled[0] ?? "");
   if (!effect) throw new Error(`nothing of ${sessionId} is unknown`);
@@ -64,6 +65,7 @@ export async function reconcile(peer: Peer, sessionId: SessionId, outcome: "happ
 }
 
 export async function decideOn(peer: Peer, sessionId: SessionId, decision: "APPROVE" | "REJECT") {
+  await peer.engine.folds.caughtUp();
   const state = await peer.engine.folds.open(sessionId);
   const checkpoint = state.pending[0] ?? "";
   const digest = lookUp(state.checkpoints, checkpoint)?.digest;
