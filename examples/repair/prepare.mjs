@@ -52,9 +52,14 @@ function commit(folder) {
   }
 }
 
-const SETTINGS = ["init.defaultBranch=main", "commit.gpgSign=false", "core.autocrlf=false", "core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false"].flatMap(
-  (setting) => ["-c", setting],
-);
+const SETTINGS = [
+  "init.defaultBranch=main",
+  "commit.gpgSign=false",
+  "core.autocrlf=false",
+  "core.hooksPath=/dev/null",
+  "gc.auto=0",
+  "maintenance.auto=false",
+].flatMap((setting) => ["-c", setting]);
 
 /** Without the GIT_* of a surrounding git command, which would point at its repository. */
 function gitEnvironment() {

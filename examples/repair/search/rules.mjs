@@ -58,7 +58,9 @@ const FAMILIES = [
 ];
 
 const KEYWORDS = new Set(
-  "async await break case catch class const continue default delete do else export extends finally for from function if import in instanceof let new null of return static super switch this throw true false try typeof undefined var void while yield".split(" "),
+  `async await break case catch class const continue default delete do else export extends finally for
+   from function if import in instanceof let new null of return static super switch this throw true
+   false try typeof undefined var void while yield`.split(/\s+/),
 );
 
 /** @type {((place: Place) => Edit[])[]} */
