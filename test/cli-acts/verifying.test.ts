@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { until } from "../support/until.ts";
 import { type Stage, stage } from "./stage.ts";
 import { greenFrom } from "./works.ts";
 
@@ -73,4 +74,22 @@ test("without a receipt there is nothing to verify", async () => {
   await here.submit("s");
   expect(await here.cli("verify", "s", "--json")).toMatchObject({ code: 2, out: "" });
   expect((await here.cli("verify", "none")).code).toBe(2);
+});
+
+test("logs --follow shows what a running cycle prints while it prints it, and nothing twice", async () => {
+  here.write("slow.sh", "#!/bin/sh\necho first\nuntil [ -f go ]; do sleep 0.05; done\necho second\necho fine > slow.txt\n");
+  chmodSync(join(here.folder, "slow.sh"), 0o755);
+  const running = here.start(["run", "Make the slow file", "--maker", "./slow.sh", "--check", "grep -q fine slow.txt", "--id", "slow"]);
+  await until(async () => (await here.cli("status", "slow", "--json")).out.includes('"active": "build"'), { what: "the build" });
+  const following = here.start(["logs", "slow", "--follow"]);
+  await until(() => following.out().includes("first\n"), { what: "what the maker prints" });
+  expect(following.out()).not.toContain("second");
+  here.write("go", "");
+  expect((await running.ended).code).toBe(0);
+  await until(() => following.out().includes("maker run/maker, built"), { what: "the end of the cycle" });
+  following.process.kill("SIGTERM");
+  const { out, code } = await following.ended;
+  expect(code).toBe(0);
+  expect(out.match(/first/g)).toHaveLength(1);
+  expect(out.match(/second/g)).toHaveLength(1);
 });

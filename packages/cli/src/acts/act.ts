@@ -8,7 +8,6 @@ import type { Verdict } from "@loopledger/shared/core/session/evolve";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { Draft, Engine } from "@loopledger/shared/runtime";
-import type { EngineOptions } from "../composition/open-engine.ts";
 import type { CommandContext } from "../context.ts";
 import { unknownSession } from "../errors.ts";
 import { type Refused, refusalOf } from "./refusals.ts";
@@ -36,11 +35,9 @@ export interface OpenSession {
 }
 
 /** Opens one session for acts. Throws `unknown_session`. */
-export async function withSession<T>(
-  context: CommandContext, id: string, work: (session: OpenSession) => Promise<T>, options: Pick<EngineOptions, "handlers"> = {},
-): Promise<T> {
+export async function withSession<T>(context: CommandContext, id: string, work: (session: OpenSession) => Promise<T>): Promise<T> {
   const sessionId = id as SessionId;
-  const opened = await context.openEngine({ reads: true, only: (one) => one === sessionId, ...options });
+  const opened = await context.openEngine({ reads: true, only: (one) => one === sessionId });
   try {
     const { engine } = opened;
     const state = await engine.folds.open(sessionId);

@@ -13,6 +13,7 @@ import { refuseAgents } from "./agents.ts";
 import { tellActed } from "./telling.ts";
 
 export interface Answer {
+  readonly checkpoint: string;
   readonly decision: HumanDecision;
   readonly comment: string;
   /** JSON of `--action`, for MODIFY. */
@@ -25,17 +26,17 @@ const sentences: Readonly<Record<HumanDecision, string>> = {
   RETRY: "The step runs again.", MODIFY: "Approved in its changed form: exactly that is done.", PAUSE: "Nothing is decided yet; it goes on waiting.",
 };
 
-export async function decide(context: CommandContext, id: string, checkpoint: string, answer: Answer): Promise<ExitCode> {
+export async function decide(context: CommandContext, id: string, answer: Answer): Promise<ExitCode> {
   refuseAgents(context, "A decision");
   if ((answer.decision === "MODIFY") !== (answer.action !== undefined)) {
     throw new UsageError("modify, and only modify, takes --action: the action that is to be done instead.", { next: `--action '{"tool": "deploy", "args": {}}'` });
   }
   const action = answer.action === undefined ? undefined : (jsonOf(answer.action, "--action") as Json);
-  tellActed(context, await decided(context, id, { ...answer, checkpoint, action }), sentences[answer.decision]);
+  tellActed(context, await decided(context, id, { ...answer, action }), sentences[answer.decision]);
   return exitCodes.done;
 }
 
-type Deciding = Omit<Answer, "action"> & { readonly checkpoint: string; readonly action: Json | undefined };
+type Deciding = Omit<Answer, "action"> & { readonly action: Json | undefined };
 
 async function decided(context: CommandContext, id: string, deciding: Deciding): Promise<Acted> {
   if (context.remote) return (await import("../remote/remote-acts.ts")).decideRemotely(context.remote, id, deciding);

@@ -13,7 +13,7 @@ function answering(word: string, decision: HumanDecision, description: string): 
       .addHelpText("after", example(decision === "MODIFY"
         ? `loopledger modify fix-login cp-12ab --action '{"tool": "deploy", "args": {"to": "staging"}}'`
         : `loopledger ${word} fix-login cp-12ab --comment 'looked at the diff'`))
-      .action(bind<Options>((context, [id = "", checkpoint = ""], { comment, action, digest }) => decide(context, id, checkpoint, { decision, comment, action, digest })));
+      .action(bind<Options>((context, [id = "", checkpoint = ""], { comment, action, digest }) => decide(context, id, { checkpoint, decision, comment, action, digest })));
   };
 }
 

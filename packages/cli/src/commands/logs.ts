@@ -1,9 +1,11 @@
-/** `logs ID`: what maker and check printed. */
+/** `logs ID`: what maker and check printed; with --follow also what they print now. */
 import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import type { EventRow } from "../reading/event-rows.ts";
 import { wholeNumber } from "../reading/flags.ts";
 import { untilInterrupted } from "../reading/interruption.ts";
+import { LiveTail } from "../reading/live-tail.ts";
 import { type LogPart, logParts } from "../reading/logs.ts";
 import { withReader } from "../reading/open-reader.ts";
 
@@ -18,22 +20,62 @@ export const register: Register = (program, bind) => {
 
 function showLogs(context: CommandContext, id: string, options: Options): Promise<ExitCode> {
   const iteration = options.iteration === undefined ? null : wholeNumber(options.iteration, { flag: "--iteration" });
+  const follow = options.follow ?? false;
   return withReader(context, (reader) => untilInterrupted(async (signal) => {
-    const rows = reader.events(id, { after: 0, refused: false, follow: options.follow ?? false, signal });
-    for await (const part of logParts(reader, id, rows)) {
-      if (iteration === null || part.iteration === iteration) show(context, part);
+    const tail = follow && !context.json && !context.remote ? new LiveTail({ dataFolder: context.dataFolder, sessionId: id, show: (chunk) => void process.stdout.write(chunk) }) : null;
+    try {
+      const since = tail ? (await reader.status(id)).asOf : 0;
+      const rows = reader.events(id, { after: 0, refused: false, follow, signal });
+      for await (const part of logParts(reader, id, watched(rows, { tail, iteration, since }))) {
+        if (iteration === null || part.iteration === iteration) show(context, part, tail?.end() ?? 0);
+      }
+    } finally {
+      tail?.close();
     }
     return exitCodes.done;
   }));
 }
 
-function show({ json, print }: CommandContext, part: LogPart): void {
+interface Watching {
+  readonly tail: LiveTail | null;
+  readonly iteration: number | null;
+  /** Cycles that were over before this seq are history. */
+  readonly since: number;
+}
+const closing: ReadonlySet<string> = new Set(["built", "check", "cycle_failed", "handed_back"]);
+
+/** The rows as they are; once they are no history any more, the tail shows what the open cycle prints. */
+async function* watched(rows: AsyncIterable<EventRow>, { tail, iteration, since }: Watching): AsyncGenerator<EventRow> {
+  let open: { readonly iteration: number } | null = null;
+  let begun = false;
+  for await (const row of rows) {
+    if (row.kind === "accepted") {
+      const { record } = row;
+      if (record.type === "dispatched") open = record.data;
+      if (closing.has(record.type)) open = null;
+      if (record.type === "claimed" || open === null) begun = false;
+      if (open && !begun && row.seq >= since && (iteration === null || open.iteration === iteration)) {
+        tail?.begin();
+        begun = true;
+      }
+    }
+    yield row;
+  }
+}
+
+/** What was shown while it was printed is not shown again. */
+function show({ json, print }: CommandContext, part: LogPart, shownBytes: number): void {
   if (json) {
     print.row({ ...part, cursor: part.seq });
     return;
   }
   const leaf = part.leaf === "goal" ? "" : ` of ${part.leaf}`;
-  print.line(print.paint("dim", `── iteration ${part.iteration}${leaf}: ${part.source} ${part.by}, ${part.outcome} (seq ${part.seq}) ──`));
-  if (!part.whole) print.line(print.paint("yellow", `… ${part.bytes} bytes were printed; these are the last of them`));
-  if (part.text !== "") print.line(part.text.replace(/\n$/, ""));
+  const content = Buffer.from(part.text);
+  const missing = Math.max(0, part.bytes - content.byteLength);
+  const rest = content.subarray(Math.max(0, shownBytes - missing));
+  const head = `── iteration ${part.iteration}${leaf}: ${part.source} ${part.by}, ${part.outcome} (seq ${part.seq}) ──`;
+  if (shownBytes === 0) print.line(print.paint("dim", head));
+  if (missing > shownBytes) print.line(print.paint("yellow", `… ${part.bytes} bytes were printed; these are the last of them`));
+  if (rest.byteLength > 0) print.line(rest.toString("utf8").replace(/\n$/, ""));
+  if (shownBytes > 0) print.line(print.paint("dim", head));
 }

@@ -10,7 +10,7 @@ export const register: Register = (program, bind) => {
     .option("--now", "at once: the running cycle is stopped").option("--reason <text>", "why, for the record", "").option("--comment <text>", "with a checkpoint: a comment", "")
     .addHelpText("after", example("loopledger pause fix-login --now", "loopledger pause fix-login cp-12ab --comment 'asking the owner of the service'"))
     .action(bind<Options>((context, [id = "", checkpoint], { now = false, reason, comment }) => {
-      if (checkpoint !== undefined) return decide(context, id, checkpoint, { decision: "PAUSE", comment });
+      if (checkpoint !== undefined) return decide(context, id, { checkpoint, decision: "PAUSE", comment });
       return perform(context, id, {
         draft: { type: "pause_requested", data: { now, reason } }, sentence: now ? "It pauses at once; `resume` goes on." : "It pauses after this cycle; `resume` goes on.",
       });

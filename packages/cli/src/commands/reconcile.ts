@@ -39,7 +39,7 @@ function settlingOf(key: string, options: Options): Settling {
 async function reconcile(context: CommandContext, id: string, settling: Settling): Promise<ExitCode> {
   refuseAgents(context, "To say what became of an effect");
   const acted = context.remote
-    ? await (await import("../remote/remote-acts.ts")).reconcileRemotely(context.remote, id, settling, context.print.note)
+    ? await (await import("../remote/remote-acts.ts")).reconcileRemotely(context.remote, id, { settling, note: context.print.note })
     : await here(context, id, settling);
   const said = settling.outcome === "happened" ? "it happened" : "it did not happen";
   tellActed(context, acted, `${settling.key} is settled: ${said}. \`loopledger explain ${id}\` shows what comes next.`);

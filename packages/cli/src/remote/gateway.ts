@@ -23,7 +23,7 @@ export function sessionPath(sessionId: string, ...rest: readonly string[]): stri
   return ["/v1/sessions", sessionId, ...rest].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join("/");
 }
 export function withQuery(path: string, query: Readonly<Record<string, string | number | boolean | null | undefined>>): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, String(value)]]));
+  const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, String(value)] as [string, string]]));
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 

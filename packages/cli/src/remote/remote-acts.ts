@@ -39,8 +39,12 @@ export async function decideRemotely(remote: Remote, sessionId: string, { checkp
   return actedBy(remote, sessionId, { act: "approval_decided", answer });
 }
 
+export interface RemoteSettling {
+  readonly settling: Settling;
+  readonly note: (text: string) => void;
+}
 /** Waits as long as the gateway says that a late call can still arrive. */
-export async function reconcileRemotely(remote: Remote, sessionId: string, settling: Settling, note: (text: string) => void): Promise<Acted> {
+export async function reconcileRemotely(remote: Remote, sessionId: string, { settling, note }: RemoteSettling): Promise<Acted> {
   const { key, outcome, evidence, result } = settling;
   const body = { key, outcome, evidence, ...(result !== undefined && { result }) };
   for (;;) {

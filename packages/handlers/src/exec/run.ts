@@ -14,6 +14,7 @@ import { stepGate } from "../steps/gate.ts";
 import { type Ended, launch, runFolderOf } from "../supervisor/launch.ts";
 import { afterEarlier } from "../supervisor/live.ts";
 import { environmentFor } from "./environment.ts";
+import { openLiveFile } from "./live-file.ts";
 import { Output } from "./output.ts";
 import { Redactor, secretValues } from "../results/redactor.ts";
 
@@ -62,7 +63,12 @@ async function runOnce(asked: ExecRun, sessionFolder: string): Promise<ExecEnd> 
   const mounted = gate === null ? null : asked.deps.steps.mount(gate.api, { tools: asked.steps?.tools ?? false });
   const { definition, deps } = asked;
   const redactor = new Redactor([...secretValues(definition.env ?? [], deps.environment), ...(mounted ? [mounted.token] : [])]);
-  const output = new Output({ blobs: deps.blobs, sessionId: asked.sessionId, redactor, live: asked.live });
+  const shown = asked.kind === "cycle" ? openLiveFile(sessionFolder) : null;
+  const live = (chunk: Uint8Array): void => {
+    asked.live?.(chunk);
+    shown?.write(chunk);
+  };
+  const output = new Output({ blobs: deps.blobs, sessionId: asked.sessionId, redactor, live });
   try {
     const files = await prepare(asked, runFolder);
     const steps = mounted === null ? {} : { LOOPLEDGER_STEP_URL: mounted.url, LOOPLEDGER_STEP_TOKEN: mounted.token };
@@ -79,6 +85,7 @@ async function runOnce(asked: ExecRun, sessionFolder: string): Promise<ExecEnd> 
   } finally {
     gate?.close();
     mounted?.unmount();
+    await shown?.close();
     await rm(runFolder, { recursive: true, force: true });
   }
 }

@@ -96,7 +96,7 @@ function oneLine(text: string): string {
 }
 /** A fence longer than any run of backticks inside. */
 function fenced(text: string): string[] {
-  const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => (run.length > most ? run.length : most), 2);
+  const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
   const fence = "`".repeat(longest + 1);
   return [`${fence}json`, text, fence];
 }
