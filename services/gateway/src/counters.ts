@@ -1,0 +1,61 @@
+/** The gateway's few figures, counted as records are folded, in Prometheus text. */
+import type { Offset } from "@loopledger/shared/core/brand";
+import { disposition } from "@loopledger/shared/core/events/fields";
+import { voidReasons } from "@loopledger/shared/core/session/state";
+import { standingOf } from "@loopledger/shared/core/session/status";
+import type { Change, Engine } from "@loopledger/shared/runtime";
+
+export class Counters {
+  readonly #engine: Engine;
+  readonly #from: ReadonlyMap<number, Offset>;
+  readonly #stop: () => void;
+  readonly #void = new Map<string, number>();
+  #accepted = 0;
+  #held = 0;
+  requests = 0;
+  refusals = 0;
+  dropped = 0;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#from = engine.folds.handed();
+    this.#stop = engine.folds.listen((change) => this.#count(change));
+  }
+  close(): void {
+    this.#stop();
+  }
+  /** What was in the ledger before is history, however often it is read again. */
+  #count({ entry, verdict }: Change): void {
+    if (entry.offset < (this.#from.get(entry.partition) ?? 0)) return;
+    switch (verdict.kind) {
+      case "accepted": this.#accepted++; return;
+      case "held": this.#held++; return;
+      case "void": this.#void.set(verdict.reason, (this.#void.get(verdict.reason) ?? 0) + 1);
+    }
+  }
+
+  text(gauges: Readonly<Record<string, number>>): string {
+    const sessions = new Map<string, number>(disposition.options.map((one) => [one, 0]));
+    for (const id of this.#engine.folds.ids()) {
+      const state = this.#engine.folds.peek(id);
+      if (!state?.submission) continue;
+      const standing = standingOf(state).disposition;
+      sessions.set(standing, (sessions.get(standing) ?? 0) + 1);
+    }
+    return [
+      metric("loopledger_sessions", "gauge", "Sessions in memory by disposition", [...sessions].map(([name, value]) => [`{disposition="${name}"}`, value])),
+      metric("loopledger_records_total", "counter", "Records folded since the start, by verdict", [
+        ['{verdict="accepted"}', this.#accepted], ['{verdict="held"}', this.#held], ['{verdict="void"}', [...this.#void.values()].reduce((sum, one) => sum + one, 0)],
+      ]),
+      metric("loopledger_void_total", "counter", "Void records since the start, by reason", voidReasons.map((reason) => [`{reason="${reason}"}`, this.#void.get(reason) ?? 0])),
+      metric("loopledger_http_requests_total", "counter", "Requests answered", [["", this.requests]]),
+      metric("loopledger_http_refusals_total", "counter", "Requests answered with a problem", [["", this.refusals]]),
+      metric("loopledger_streams_dropped_total", "counter", "Stream clients dropped because they did not read", [["", this.dropped]]),
+      ...Object.entries(gauges).map(([name, value]) => metric(name, "gauge", name.replaceAll("_", " "), [["", value]])),
+    ].join("");
+  }
+}
+
+function metric(name: string, type: "gauge" | "counter", help: string, values: readonly (readonly [string, number])[]): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${values.map(([labels, value]) => `${name}${labels} ${value}\n`).join("")}`;
+}

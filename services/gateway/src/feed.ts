@@ -1,0 +1,138 @@
+/**
+ * The accepted records of all sessions, as the engine's folds pass them on, in the log's order within each partition.
+ *
+ * F1. A row is given out only when everything before it in its partition is folded: no gap, no repeat, in order.
+ * F2. It keeps a bounded window. Who falls out of it has to begin again from a cursor.
+ */
+import type { Offset } from "@loopledger/shared/core/brand";
+import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
+import type { Change, Folds } from "@loopledger/shared/runtime";
+
+export interface Place { readonly partition: number; readonly offset: Offset; readonly seq: number }
+
+/** One accepted record. Its text is made when the first client wants it. */
+export class Row {
+  readonly partition: number;
+  readonly offset: Offset;
+  readonly seq: number;
+  readonly #record: LedgerRecord;
+  #data: string | null = null;
+
+  constructor(record: LedgerRecord, { partition, offset, seq }: Place) {
+    this.#record = record;
+    this.partition = partition;
+    this.offset = offset;
+    this.seq = seq;
+  }
+  get sessionId(): string {
+    return this.#record.sessionId;
+  }
+  /** The envelope with its seq, as JSON. */
+  get data(): string {
+    return (this.#data ??= JSON.stringify({ ...this.#record, seq: this.seq }));
+  }
+}
+
+export interface FeedLimits {
+  readonly rowsMax: number;
+  /** Of all rows' records as the ledger holds them, in UTF-16 units. */
+  readonly charactersMax: number;
+}
+
+interface Kept { readonly row: Row; readonly characters: number }
+
+export class Feed {
+  readonly #folds: Folds;
+  readonly #limits: FeedLimits;
+  readonly #stops: readonly (() => void)[];
+  /** Rows that still wait for something before them, by partition and offset. */
+  readonly #pending = new Map<number, Map<Offset, Kept>>();
+  readonly #rows: Kept[] = [];
+  #characters = 0;
+  /** Index of the first row that is kept. */
+  #first = 0;
+  /** Every row from here on is kept, or yet to come. */
+  readonly #from: Map<number, Offset>;
+  /** Every row before it was given out. */
+  readonly #to: Map<number, Offset>;
+  #arrival = Promise.withResolvers<void>();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(folds: Folds, limits: FeedLimits) {
+    this.#folds = folds;
+    this.#limits = limits;
+    this.#from = new Map(folds.handed());
+    this.#to = new Map(this.#from);
+    this.#stops = [folds.listen((change) => this.#take(change)), folds.onFolded(() => this.#emit())];
+  }
+  close(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  /** Index of the first row that is kept. */
+  get first(): number {
+    return this.#first;
+  }
+  /** Index of the next row to come. */
+  get end(): number {
+    return this.#first + this.#rows.length;
+  }
+  get from(): ReadonlyMap<number, Offset> {
+    return new Map(this.#from);
+  }
+  get to(): ReadonlyMap<number, Offset> {
+    return new Map(this.#to);
+  }
+  at(index: number): Row | undefined {
+    return this.#rows[index - this.#first]?.row;
+  }
+  /** Resolves when more rows have come. */
+  arrival(): Promise<void> {
+    return this.#arrival.promise;
+  }
+  /** Called whenever rows have come and others may have gone. */
+  onArrival(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #take({ record, verdict, entry }: Change): void {
+    if (!record || verdict.kind !== "accepted" || entry.offset < (this.#to.get(entry.partition) ?? 0)) return;
+    const pending = this.#pending.get(entry.partition) ?? new Map<Offset, Kept>();
+    const row = new Row(record, { partition: entry.partition, offset: entry.offset, seq: verdict.seq });
+    this.#pending.set(entry.partition, pending.set(entry.offset, { row, characters: entry.value?.length ?? 0 }));
+  }
+  #emit(): void {
+    let came = 0;
+    for (const [partition, folded] of this.#folds.folded()) {
+      const pending = this.#pending.get(partition);
+      const ready = [...(pending?.values() ?? [])].filter((one) => one.row.offset < folded).sort((a, b) => a.row.offset - b.row.offset);
+      for (const one of ready) {
+        pending?.delete(one.row.offset);
+        this.#rows.push(one);
+        this.#characters += one.characters;
+      }
+      this.#to.set(partition, Math.max(folded, this.#to.get(partition) ?? 0) as Offset);
+      came += ready.length;
+    }
+    if (came === 0) return;
+    this.#trim();
+    const { resolve } = this.#arrival;
+    this.#arrival = Promise.withResolvers<void>();
+    resolve();
+    for (const listener of this.#listeners) listener();
+  }
+  #trim(): void {
+    let gone = 0;
+    const over = (): boolean => this.#rows.length - gone > this.#limits.rowsMax || this.#characters > this.#limits.charactersMax;
+    while (this.#rows.length - gone > 1 && over()) {
+      const { row, characters } = this.#rows[gone] as Kept;
+      this.#characters -= characters;
+      this.#from.set(row.partition, (row.offset + 1) as Offset);
+      gone++;
+    }
+    if (gone === 0) return;
+    this.#rows.splice(0, gone);
+    this.#first += gone;
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * What is on the ledger already, judged anew: a session's records from a seq on, or a partition's from an offset on.
+ * It folds by itself, so that verdicts and seqs are those of the fold and not of a view.
+ */
+import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import { type Parsed, parseRecord } from "@loopledger/shared/core/events/parse";
+import { type Evolve, type Verdict, makeEvolve } from "@loopledger/shared/core/session/evolve";
+import { type SessionState, emptySession } from "@loopledger/shared/core/session/state";
+import type { LogEntry } from "@loopledger/shared/ports";
+import type { Engine } from "@loopledger/shared/runtime";
+import { Row } from "./feed.ts";
+
+export interface Judged {
+  readonly entry: LogEntry;
+  readonly parsed: Parsed;
+  readonly verdict: Verdict;
+  readonly state: SessionState;
+}
+/** Entries that are folded in one turn of the event loop. */
+const turn = 200;
+const chunk = 500;
+const statesMax = 500;
+
+class Judge {
+  readonly #evolve: Evolve;
+  readonly #engine: Engine;
+  state: SessionState;
+
+  constructor(engine: Engine, sessionId: SessionId, from?: SessionState) {
+    this.#engine = engine;
+    this.#evolve = makeEvolve(engine.guards);
+    this.state = from ?? emptySession(sessionId);
+  }
+  take(entry: LogEntry): Judged {
+    const parsed = parseRecord(entry.value);
+    const { state, verdict } = this.#evolve(this.state, { ...entry, parsed, text: entry.value ?? "", verified: "off" }, this.#engine.ids.sha256);
+    this.state = state;
+    return { entry, parsed, verdict, state };
+  }
+}
+
+/** Where a reading of a session may go on: the state after a seq, and the next offset. */
+export interface Bookmark { readonly state: SessionState; readonly next: Offset }
+
+/** A session's entries with the fold's verdicts, from its beginning or from a bookmark. */
+export async function* judgeSession(engine: Engine, sessionId: SessionId, from?: Bookmark): AsyncGenerator<Judged> {
+  const judge = new Judge(engine, sessionId, from?.state);
+  let taken = 0;
+  for (const entry of await engine.ledger.readSession(sessionId, from?.next)) {
+    yield judge.take(entry);
+    if (++taken % turn === 0) await nextTurn();
+  }
+}
+
+/** The accepted records of a session after a seq. */
+export async function* sessionRows(engine: Engine, sessionId: SessionId, after: number): AsyncGenerator<Row> {
+  for await (const { entry, parsed, verdict } of judgeSession(engine, sessionId)) {
+    if (verdict.kind !== "accepted" || verdict.seq <= after || parsed.kind !== "record") continue;
+    yield new Row(parsed.record, { partition: entry.partition, offset: entry.offset, seq: verdict.seq });
+  }
+}
+
+interface Range { readonly partition: number; readonly from: Offset; readonly to: Offset }
+
+/** The accepted records of a partition, in order. What a session was before is read when its first entry comes. */
+export async function* partitionRows(engine: Engine, { partition, from, to }: Range): AsyncGenerator<Row> {
+  const judges = new Map<SessionId, Judge>();
+  for (let next = from; next < to; ) {
+    const entries = (await engine.ledger.read(partition, next, chunk)).filter((entry) => entry.offset < to);
+    for (const entry of entries) {
+      if (entry.key.startsWith("_ledger/")) continue;
+      const judge = judges.get(entry.key as SessionId) ?? (await judgeBefore(engine, entry));
+      keep(judges, judge);
+      const { parsed, verdict } = judge.take(entry);
+      if (verdict.kind === "accepted" && parsed.kind === "record") yield new Row(parsed.record, { partition, offset: entry.offset, seq: verdict.seq });
+    }
+    const last = entries.at(-1);
+    if (!last) return;
+    next = (last.offset + 1) as Offset;
+    await nextTurn();
+  }
+}
+
+async function judgeBefore(engine: Engine, entry: LogEntry): Promise<Judge> {
+  const judge = new Judge(engine, entry.key as SessionId);
+  let taken = 0;
+  for (const one of await engine.ledger.readSession(entry.key as SessionId)) {
+    if (one.offset >= entry.offset) break;
+    judge.take(one);
+    if (++taken % turn === 0) await nextTurn();
+  }
+  return judge;
+}
+/** Those that were used last stay. */
+function keep(judges: Map<SessionId, Judge>, judge: Judge): void {
+  judges.delete(judge.state.sessionId);
+  judges.set(judge.state.sessionId, judge);
+  const [oldest] = judges.keys();
+  if (judges.size > statesMax && oldest !== undefined) judges.delete(oldest);
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
