@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reviewRunner } from "@loopledger/checker/checker";
+import { startGateway } from "@loopledger/gateway/gateway";
 import { type HandlersConfigInput, makeHandlers, startStepServer } from "@loopledger/handlers/index";
 import { makeScheduler } from "@loopledger/scheduler/scheduler";
 import { openFolderBlobs } from "@loopledger/shared/blobs";
@@ -38,6 +39,8 @@ export interface Stage {
   act(id: string, draft: Draft): Promise<void>;
   /** An owner asked for a call and died; another one claimed after it, so that nobody knows the outcome. */
   loseOutcome(id: string, call: Partial<DataOf<"tool_requested">>): Promise<void>;
+  /** Serves the API of this folder; `--url` of a command names it. */
+  serve(): Promise<string>;
   /** Writes a file of the command's working folder. */
   write(name: string, content: string): void;
   state(id: string): Promise<SessionState>;
@@ -73,6 +76,7 @@ export async function stage(config: HandlersConfigInput = {}): Promise<Stage> {
   const liveness = new Liveness(engine, () => 60_000);
   await liveness.start();
   const carrier = new Carrier(engine, { runners: [buildRunner(engine), reviewRunner(engine)], scheduler: makeScheduler(engine), liveness });
+  const stops: (() => Promise<void>)[] = [];
   const state = (id: string): Promise<SessionState> => engine.folds.open(id as SessionId);
   const start = (words: readonly string[], variables: Readonly<Record<string, string>> = {}): Running => startCommand(folder, words, variables);
   return {
@@ -90,9 +94,15 @@ export async function stage(config: HandlersConfigInput = {}): Promise<Stage> {
       if (verdict.kind !== "accepted") throw new Error(`${draft.type} was not accepted: ${JSON.stringify(verdict)}`);
     },
     loseOutcome: (id, call) => loseOutcome(engine, id as SessionId, call),
+    serve: async () => {
+      const gateway = await startGateway(engine, { port: 0 });
+      stops.push(() => gateway.stop());
+      return gateway.url;
+    },
     write: (name, content) => writeFileSync(join(folder, name), content),
     cli: (...words) => start(words).ended,
     close: async () => {
+      for (const stop of stops) await stop();
       await liveness.stop();
       await engine.folds.close();
       await steps.close();

@@ -18,8 +18,10 @@ export type ActDraft = { readonly [T in ActType]: Pick<Extract<Draft, { type: T 
 /** What became of an act that was taken. */
 export interface Acted {
   readonly act: string;
-  /** The record's seq; null where the same had been done before. */
+  /** The record's seq; null where the same had been done before, or where a gateway does not tell. */
   readonly seq: number | null;
+  /** The same had been done before: nothing new was written. */
+  readonly repeated: boolean;
   readonly view: StatusView;
 }
 
@@ -63,7 +65,7 @@ function sessionOn(engine: Engine, sessionId: SessionId, actor: Actor): OpenSess
       const verdict = await judge(draft);
       const refused = refusedBy(verdict);
       if (refused && !isRepeat(draft, refused, await state())) throw refusalOf(draft, refused, { state: await state(), actor });
-      return { act: draft.type, seq: verdict.kind === "accepted" ? verdict.seq : null, view: await viewOf(await state()) };
+      return { act: draft.type, seq: verdict.kind === "accepted" ? verdict.seq : null, repeated: refused !== null, view: await viewOf(await state()) };
     },
   };
 }

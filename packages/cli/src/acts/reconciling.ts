@@ -47,7 +47,7 @@ export async function settle(session: OpenSession, settling: Settling, help: Hel
     const draft = draftOf(session, effect, { ...settling, epoch: state.epoch, look });
     const verdict = await session.judge(draft);
     const refused = refusedBy(verdict);
-    if (!refused) return { act: "reconciled", seq: verdict.kind === "accepted" ? verdict.seq : null, view: await viewOf(await session.state()) };
+    if (!refused) return { act: "reconciled", seq: verdict.kind === "accepted" ? verdict.seq : null, repeated: false, view: await viewOf(await session.state()) };
     const early = refused.reason === "not_owed" || refused.reason === "stale_epoch";
     if (!early || tries++ >= triesMax) throw refusalOf(draft, refused, { state: await session.state(), actor: session.actor });
     await changeOr(session, lagMs);

@@ -3,11 +3,12 @@ import type { CommandContext } from "../context.ts";
 import { standingText } from "../reading/status-text.ts";
 import type { Acted } from "./act.ts";
 
-export function tellActed({ json, print }: CommandContext, { act, seq, view }: Acted, sentence: string): void {
+export function tellActed({ json, print }: CommandContext, { act, seq, repeated, view }: Acted, sentence: string): void {
   if (json) {
     print.json({ act, seq, ...view });
     return;
   }
   print.line(`${print.paint("bold", view.sessionId)}  ${standingText(view, print.paint)}`);
-  print.line(seq === null ? `  It was so before: ${sentence}` : `  ${sentence}  ${print.paint("dim", `(seq ${seq})`)}`);
+  const place = seq === null ? "" : `  ${print.paint("dim", `(seq ${seq})`)}`;
+  print.line(`  ${repeated ? "It was so before: " : ""}${sentence}${place}`);
 }

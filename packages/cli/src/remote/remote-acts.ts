@@ -23,7 +23,7 @@ function routeOf({ type, data }: ActDraft): Route {
 
 export async function actRemotely(remote: Remote, sessionId: string, draft: ActDraft): Promise<Acted> {
   const { path, body } = routeOf(draft);
-  return actedBy(remote, sessionId, { act: draft.type, answer: await ask(remote, { method: "POST", path: sessionPath(sessionId, path), body }) });
+  return actedBy(draft.type, await ask(remote, { method: "POST", path: sessionPath(sessionId, path), body }));
 }
 
 export interface RemoteDecision {
@@ -35,8 +35,7 @@ export interface RemoteDecision {
 }
 export async function decideRemotely(remote: Remote, sessionId: string, { checkpoint, decision, comment, action, digest }: RemoteDecision): Promise<Acted> {
   const body = { decision, comment, ...(action !== undefined && { action }), ...(digest !== undefined && { digest }) };
-  const answer = await ask(remote, { method: "POST", path: sessionPath(sessionId, "decisions", checkpoint), body });
-  return actedBy(remote, sessionId, { act: "approval_decided", answer });
+  return actedBy("approval_decided", await ask(remote, { method: "POST", path: sessionPath(sessionId, "decisions", checkpoint), body }));
 }
 
 export interface RemoteSettling {
@@ -49,8 +48,7 @@ export async function reconcileRemotely(remote: Remote, sessionId: string, { set
   const body = { key, outcome, evidence, ...(result !== undefined && { result }) };
   for (;;) {
     try {
-      const answer = await ask(remote, { method: "POST", path: sessionPath(sessionId, "reconciliations"), body });
-      return await actedBy(remote, sessionId, { act: "reconciled", answer });
+      return actedBy("reconciled", await ask(remote, { method: "POST", path: sessionPath(sessionId, "reconciliations"), body }));
     } catch (error) {
       if (!(error instanceof GatewayRefusal) || error.code !== "window_open" || error.retryAfterSeconds === null) throw error;
       note(`${error.message} This waits ${error.retryAfterSeconds} s until that is over.`);
@@ -60,19 +58,15 @@ export async function reconcileRemotely(remote: Remote, sessionId: string, { set
   }
 }
 
+/** The id is chosen here, as it is without a gateway, so that the same file is the same session either way. */
 export async function submitRemotely(remote: Remote, goal: Goal, id: string | undefined): Promise<{ readonly created: boolean; readonly view: StatusView }> {
-  const response = await send(remote, { method: "POST", path: "/v1/sessions", body: id === undefined ? goal : { ...goal, id } });
-  const answer = (await response.json()) as { readonly sessionId: string };
-  return { created: response.status === 201, view: isStatus(answer) ? answer : await ask(remote, { path: sessionPath(answer.sessionId) }) };
+  const [{ idOfGoal }, { createSystemIds }] = await Promise.all([import("@loopledger/shared/runtime"), import("@loopledger/shared/system")]);
+  const body = { ...goal, id: id ?? idOfGoal(goal, { ids: createSystemIds() }) };
+  const response = await send(remote, { method: "POST", path: "/v1/sessions", body });
+  return { created: response.status === 201, view: (await response.json()) as StatusView };
 }
 
-/** The status after the act: in the answer, or asked for. */
-async function actedBy(remote: Remote, sessionId: string, { act, answer }: { readonly act: string; readonly answer: unknown }): Promise<Acted> {
-  const members = (answer ?? {}) as { readonly seq?: unknown };
-  const view = isStatus(answer) ? answer : await ask<StatusView>(remote, { path: sessionPath(sessionId) });
-  return { act, seq: typeof members.seq === "number" ? members.seq : null, view };
-}
-
-function isStatus(answer: unknown): answer is StatusView {
-  return answer !== null && typeof answer === "object" && Object.hasOwn(answer, "disposition") && Object.hasOwn(answer, "asOf");
+/** A gateway answers with the status after the act. */
+function actedBy(act: string, view: StatusView): Acted {
+  return { act, seq: null, repeated: false, view };
 }
