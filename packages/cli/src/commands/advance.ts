@@ -8,6 +8,7 @@ import { type Bind, type Register, example } from "../command.ts";
 import { isAdHoc } from "../composition/ad-hoc.ts";
 import { buildCrew } from "../composition/crew.ts";
 import { type Draining, drainOnSignals } from "../composition/draining.ts";
+import { hasLedger } from "../composition/open-engine.ts";
 import { prepareProject } from "../composition/prepare.ts";
 import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
 import { loadProject } from "../config/project.ts";
@@ -31,6 +32,7 @@ function advanceAction(bind: Bind) {
   return bind(async (context, [id = ""]) => {
     if (context.remote) throw new UsageError("advance works on a ledger, with the handlers of this folder.", { next: "Leave --url and LOOPLEDGER_URL out." });
     const sessionId = id as SessionId;
+    if (!hasLedger(context.dataFolder)) throw unknownSession(id, context.dataFolder);
     const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
     const draining = drainOnSignals({ exitCode: exitCodes.interrupted });
     const open = await context.openEngine({ handlers: handlersOf(context, project), only: (one) => one === sessionId });

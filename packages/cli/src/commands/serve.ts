@@ -37,7 +37,7 @@ function serveAction(bind: Bind) {
     const open = await context.openEngine({ handlers: handlersOf(context, project), history: true, views: true, logLevel: "info" });
     draining.drainWith(open.close);
     surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
-    const services = await startServices(open, { roles, port, host: options.host ?? "127.0.0.1", stepLimitMs: stepLimitMs(project), open: false });
+    const services = await startServices(open, { roles, port, host: options.host ?? "127.0.0.1", stepLimitMs: stepLimitMs(project), principal: context.environment.user });
     draining.drainWith(services.stop);
     tellReady(context, { roles, port: services.port });
     return new Promise<never>(() => undefined);

@@ -1,7 +1,11 @@
 /** All roles of a serving process, started in order and stopped in the reverse one; its port is open when it takes work. */
+import type { Gateway, ListenOptions } from "@loopledger/gateway/gateway";
+import type { Projector } from "@loopledger/projector/projector";
+import { isLoopledgerError } from "@loopledger/shared/core/errors";
+import type { Engine } from "@loopledger/shared/runtime";
 import { CliError } from "../errors.ts";
 import { type Live, type RoleName, type RunningCrew, buildCrew } from "./crew.ts";
-import { startHealth } from "./health.ts";
+import { portTaken, startHealth } from "./health.ts";
 import type { OpenEngine } from "./open-engine.ts";
 
 export interface ServicesOptions {
@@ -12,8 +16,8 @@ export interface ServicesOptions {
   readonly port: number;
   /** Where the port is taken, there is none: the work is done all the same. */
   readonly portMayBeTaken?: boolean;
-  /** Loopback without a token: `dev` only. */
-  readonly open: boolean;
+  /** Who acts through the gateway, for as long as nobody has to prove who they are. */
+  readonly principal: string;
 }
 export interface Services {
   readonly crew: RunningCrew;
@@ -39,11 +43,9 @@ export async function startServices(opened: OpenEngine, options: ServicesOptions
     await opened.close();
   };
   try {
-    if (options.roles.includes("projector")) {
-      const projector = await (await import("@loopledger/projector/projector")).startProjector(engine);
-      running.push({ name: "projector", ready: () => projector.ready(), stop: () => projector.stop() });
-    }
-    const port = await openPort(opened, { ...options, crew, running }).catch((error: unknown) => {
+    const projector = options.roles.includes("projector") ? await (await import("@loopledger/projector/projector")).startProjector(engine) : null;
+    if (projector) running.push({ name: "projector", ready: () => projector.ready(), stop: () => projector.stop() });
+    const port = await openPort(opened, { ...options, crew, running, projector }).catch((error: unknown) => {
       if (options.portMayBeTaken && error instanceof CliError && error.code === "port_taken") return null;
       throw error;
     });
@@ -55,15 +57,27 @@ export async function startServices(opened: OpenEngine, options: ServicesOptions
   }
 }
 
-type PortOptions = ServicesOptions & { readonly crew: RunningCrew; readonly running: Role[] };
+type PortOptions = ServicesOptions & { readonly crew: RunningCrew; readonly running: Role[]; readonly projector: Projector | null };
 
-async function openPort({ engine, ledger }: OpenEngine, { host, port, crew, running }: PortOptions): Promise<number> {
+/** The gateway, or without its role what tells of health; either way the port is open when the process takes work. */
+async function openPort({ engine, ledger }: OpenEngine, options: PortOptions): Promise<number> {
+  const { crew, running, projector } = options;
   const unready = async (): Promise<string[]> => {
     const ledgerAnswers = await ledger.end().then(() => true, () => false);
     return [...(ledgerAnswers ? [] : ["ledger"]), ...running.filter((role) => !role.ready()).map((role) => role.name)];
   };
   const gauges = () => ({ loopledger_sessions_carried: crew.offers.carried, loopledger_sessions_kept: engine.folds.ids().length });
-  const health = await startHealth({ host, port, unready, gauges });
-  running.push({ name: "gateway", ready: () => true, stop: health.stop });
-  return health.port;
+  const listening = { host: options.host, port: options.port, unready, gauges };
+  const opened = options.roles.includes("gateway")
+    ? await openGateway(engine, { ...listening, principal: options.principal, ...(projector && { projector }) })
+    : await startHealth(listening);
+  running.push({ name: "gateway", ready: () => true, stop: () => opened.stop() });
+  return opened.port;
+}
+
+async function openGateway(engine: Engine, options: ListenOptions): Promise<Gateway> {
+  const { startGateway } = await import("@loopledger/gateway/gateway");
+  return startGateway(engine, options).catch((error: unknown) => {
+    throw isLoopledgerError(error, "address_in_use") ? portTaken(options.port) : error;
+  });
 }

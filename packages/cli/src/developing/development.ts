@@ -74,7 +74,7 @@ export class Development {
     const dim = (text: string): void => this.#story.line(context.print.paint("dim", text));
     try {
       const services = await startServices(open, {
-        roles: roleNames, stepLimitMs: stepLimitMs(project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, open: true,
+        roles: roleNames, stepLimitMs: stepLimitMs(project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, principal: context.environment.user,
       });
       if (services.port === null) dim(`Port ${port} is taken, so there is no API this time; data lies in ${context.dataFolder}.`);
       else dim(`The API is on http://${host}:${services.port}; data lies in ${context.dataFolder}.`);

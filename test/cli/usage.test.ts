@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Workshop } from "./workshop.ts";
+
+let shop: Workshop;
+beforeAll(() => {
+  shop = new Workshop();
+  shop.write("goals/large.yaml", `goal: ${"x".repeat(2_000_000)}\n`);
+  shop.write("goals/list.yaml", "- make it pass\n- and the other\n");
+  shop.write("goals/field.yaml", "goal: x\nmaker: m\ncheck: c\nbudjet: { iterations: 2 }\n");
+  shop.write("goals/handler.yaml", "goal: x\nmaker: nobody\ncheck: c\n");
+  shop.write("loopledger.config.json", '{ "makers": { "m": { "exec": ["true"] } }, "checks": { "c": { "exec": ["true"] } } }');
+  shop.write("bad.yaml", "makers: { m: { exce: [true] } }\nchekcs: {}\n");
+});
+afterAll(() => shop.close());
+
+describe("bad input is refused with 2, a reason and what to do, and nothing is started", () => {
+  test.each<[string, readonly string[], RegExp]>([
+    ["an unknown command", ["statsu", "x"], /no command "statsu"\. Did you mean status\?/],
+    ["an unknown flag", ["run", "x", "--itterations", "3"], /unknown option '--itterations'.*--iterations/is],
+    ["a missing argument", ["status"], /missing required argument 'id'/i],
+    ["a word too many", ["advance", "a", "b"], /too many arguments/i],
+    ["a bad id", ["run", "x", "--maker", "true", "--check", "true", "--id", "a b"], /"a b" is no session id/],
+    ["unbalanced quotes", ["run", "x", "--maker", "sh -c 'exit", "--check", "true"], /quote ' at position 7 is not closed/],
+    ["an operator of a shell", ["run", "x", "--maker", "true && true", "--check", "true"], /--shell/],
+    ["a number that is none", ["run", "x", "--maker", "true", "--check", "true", "--cost", "lots"], /--cost must be a number above 0/],
+    ["an empty goal", ["run", "  ", "--maker", "true", "--check", "true"], /goal is empty/],
+    ["a goal file that is not there", ["run", "goals/none.yaml"], /no file .*none\.yaml/],
+    ["a goal of two megabytes", ["run", "goals/large.yaml"], /256 KiB/],
+    ["YAML that is no goal", ["run", "goals/list.yaml"], /it is a list/],
+    ["an unknown field", ["run", "goals/field.yaml"], /budjet: unknown field; did you mean budget\?/],
+    ["an unknown handler", ["validate", "goals/handler.yaml"], /no maker nobody in the config \(makers: m\)/],
+    ["an unknown handler in dev", ["dev", "--once"], /goals\/handler\.yaml: there is no maker nobody/],
+    ["a config with mistakes", ["run", "x", "--config", "bad.yaml"], /chekcs: unknown field; did you mean checks\?[^]*did you mean exec\?/],
+    ["a config that is not there", ["run", "x", "--config", "none.ts"], /no config .*none\.ts/],
+    ["an unknown role", ["serve", "--roles", "worker,walker"], /no role walker/],
+    ["a port that is none", ["serve", "--port", "99999"], /--port must be at most 65535/],
+    ["an unknown session", ["advance", "nobody"], /no session nobody/],
+    ["an unknown pattern", ["init", "there", "--pattern", "nope"], /Patterns are daily-triage, pr-review, repair/],
+    ["an unknown shell", ["completion", "tcsh"], /bash, zsh and fish/],
+  ])("%s", async (_what, words, reason) => {
+    const ended = await shop.run(...words);
+    expect(ended).toMatchObject({ code: 2, out: "" });
+    expect(ended.err).toMatch(reason);
+    expect(ended.err).not.toMatch(/internal|\n\s+at /);
+    expect(shop.has(".loopledger/ledger.db")).toBe(false);
+  });
+
+  test("settings of the environment that cannot be right are named all at once", async () => {
+    const ended = await shop.start(["run", "x", "--maker", "true", "--check", "true"], { LOOPLEDGER_LEASE_MS: "soon", LOOPLEDGER_FAILPOINTS: "worker.nowhere=kill" }).ended;
+    expect(ended).toMatchObject({ code: 2, err: expect.stringMatching(/LOOPLEDGER_LEASE_MS[^]*worker\.nowhere/) });
+  });
+  test("with --json the refusal is one document on stderr", async () => {
+    const ended = await shop.run("statsu", "--json");
+    expect(ended.out).toBe("");
+    expect(JSON.parse(ended.err)).toMatchObject({ error: { code: "unknown_command", exitCode: 2 } });
+  });
+  test("a ledger that cannot be reached is 7", async () => {
+    shop.write("in-the-way", "a file, not a folder");
+    expect(await shop.run("run", "x", "--maker", "true", "--check", "true", "--data", "in-the-way/data")).toMatchObject({ code: 7 });
+  });
+  test("a step outside of a maker is 7", async () => {
+    expect(await shop.run("step", "budget")).toMatchObject({ code: 7, err: expect.stringContaining("LOOPLEDGER_STEP_URL") });
+  });
+});
+
+describe("help", () => {
+  test("names every command, and each has an example", async () => {
+    const { out, code } = await shop.run("--help");
+    expect(code).toBe(0);
+    const names = [...out.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map((match) => match[1] ?? "").filter((name) => !["help", "loopledger"].includes(name));
+    expect(names).toEqual(expect.arrayContaining(["init", "dev", "run", "serve", "advance", "validate", "doctor", "step", "completion"]));
+    const helps = await Promise.all(names.map((name) => shop.run(name, "--help")));
+    for (const [index, help] of helps.entries()) {
+      expect(help, names[index]).toMatchObject({ code: 0, err: "" });
+      expect(help.out, names[index]).toMatch(/Examples?:\n {2}.*loopledger/);
+    }
+  }, 60_000);
+  test.each(["bash", "zsh", "fish"])("completion for %s knows commands and their options", async (shell) => {
+    const { out, code } = await shop.run("completion", shell);
+    expect(code).toBe(0);
+    expect(out).toMatch(/advance/);
+    expect(out).toMatch(shell === "fish" ? /seen_subcommand_from run' -l iterations/ : /run\).*--iterations/);
+  });
+});
+
+describe("doctor and validate", () => {
+  test("a folder that is right", async () => {
+    const { out, code } = await shop.run("doctor", "--json");
+    expect(code).toBe(0);
+    const { ok, checks } = JSON.parse(out);
+    expect(ok).toBe(true);
+    expect(checks.map((check: { name: string }) => check.name)).toEqual(expect.arrayContaining(["node", "data folder", "ledger", "views", "config", "git", "keys"]));
+  });
+  test("what is wrong is named with what mends it", async () => {
+    const { out, code } = await shop.run("doctor", "--json", "--config", "bad.yaml");
+    expect(code).toBe(1);
+    expect(JSON.parse(out).checks.find((check: { name: string }) => check.name === "config")).toMatchObject({ ok: false, fix: expect.any(String) });
+  });
+  test("a goal: what is bounded, pinned and asked", async () => {
+    shop.write("right.yaml", "id: right\ngoal: x\nmaker: m\ncheck: c\nbudget: { iterations: 2 }\npolicy: { approvals: [{ everyIterations: 5 }] }\n");
+    const { out, code } = await shop.run("validate", "right.yaml", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ ok: true, kind: "goal", id: "right", bounds: { iterations: 2 }, pinned: [{ check: "c" }], asked: ["after every 5 iterations"] });
+    expect((await shop.run("validate", "loopledger.config.json")).out).toContain("right: 1 makers, 1 checks, 0 tools");
+  });
+});
