@@ -79,6 +79,7 @@ describe("running time", () => {
     story.given(own("error"));
     expect(ms(story) - before).toBe(10);
     story.given(own("handed_back"));
+    expect(story.state.spending.runningSince).toBeNull();
     const handedBack = ms(story);
     story.wait(3_600_000).given(claim("X"), own("error"));
     expect(ms(story) - handedBack).toBe(10);

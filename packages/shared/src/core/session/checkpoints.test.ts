@@ -13,7 +13,7 @@ const pending = (story: Story) => story.state.pending.map((id) => lookUp(story.s
 const decide = (decision: "APPROVE" | "REJECT" | "RETRY" | "MODIFY" | "PAUSE", action?: object) => (story: Story) => {
   const id = story.state.pending.at(-1) ?? "none";
   const digest = lookUp(story.state.checkpoints, id)?.digest ?? digestOfText("none");
-  return written(story, person("approval_decided", { checkpoint: id, decision, digest, ...(action ? { action: action as never } : {}) }, "boss"));
+  return written(story, person("approval_decided", { checkpoint: id, decision, digest, ...(action === undefined ? {} : { action: action as never }) }, "boss"));
 };
 
 describe("a checkpoint of the policy", () => {
@@ -75,6 +75,10 @@ describe("a checkpoint of the policy", () => {
     expect(begin([...toBuild(policy({ costUsd: 3 })), own("built", { usage: { costUsd: 3 } })]).state.pending).toHaveLength(1);
     expect(begin([...toReview(policy({ costUsd: 3 })), own("check", { verdict: "FAIL", usage: { costUsd: 3 } })]).state.pending).toHaveLength(1);
   });
+  it("at exactly that cost too, and not again for what is spent after it", () => {
+    const story = begin([...toBuild(policy({ costUsd: 3 })), own("model", { usage: { costUsd: 3 } }), requested(), decide("APPROVE"), own("model", { usage: { costUsd: 1 } })]);
+    expect(story.state.pending).toEqual([]);
+  });
   it("two that the same record calls for are one", () => {
     const story = begin([...toReview(policy({ everyIterations: 1 }, { onFailure: "any" })), fails(), requested(), decide("APPROVE"), owed()]);
     expect(story.status.iteration).toBe(2);
@@ -93,6 +97,14 @@ describe("a checkpoint from outside", () => {
     const story = begin([submit(), person("checkpoint_requested")]);
     expect(story.state.owed?.what).toBe("dispatched");
     story.given(requested(), decide("APPROVE"), owed());
+  });
+  it.each([["nothing", null], ["a list", [1]], ["a text", "task"], ["a task that is no text", { task: 3 }]])("MODIFY to %s leaves what is owed as it is", (_name, action) => {
+    const story = begin([...toReview(), fails(), person("checkpoint_requested"), requested()]);
+    const { owed: before } = story.state;
+    expect(story.given(decide("MODIFY", action as never)).state.owed).toEqual(before);
+  });
+  it("MODIFY of an open cycle has nothing owed to change", () => {
+    begin([...toBuild(), person("checkpoint_requested"), requested(), decide("MODIFY", { task: "smaller" }), own("built"), owed()]);
   });
   it("MODIFY changes the task that is owed; a dispatch of the old one is void", () => {
     const story = begin([...toReview(), fails(), person("checkpoint_requested"), requested()]);

@@ -57,6 +57,14 @@ describe("decide", () => {
     const { state } = begin([...toBuild(), own("retry")]);
     expect(decide(state, seat())).toEqual({ do: "wait", on: "timer", until: nextDue(state) });
   });
+  it.each([
+    ["RETRY", { decision: "RETRY" }],
+    ["MODIFY to something that is no call", { decision: "MODIFY", action: { task: "smaller" } }],
+    ["MODIFY to a bare text", { decision: "MODIFY", action: "tool" }],
+    ["MODIFY to nothing", { decision: "MODIFY", action: null }],
+  ] as const)("performs nothing after %s", (_name, answer) => {
+    expect(decide(begin([...toBuild(), shown, person("approval_decided", answer, "boss")]).state, seat())).toEqual({ do: "run", cycle: "build" });
+  });
   it("performs the oldest approved action once, and not in a review", () => {
     const story = begin([...toBuild(), shown, person("approval_decided", {}, "boss")]);
     story.given(asks("deploy:production", { args: { to: "production" }, approval: "cp-1" }), own("tool_result"));

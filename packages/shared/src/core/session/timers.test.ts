@@ -137,6 +137,10 @@ describe("an approval's expiry", () => {
     story.given(person("reconciled", { key: "k" }));
     expect(story.status).toMatchObject({ disposition: "handed_off", reason: "approval_expired" });
   });
+  it("an answer that comes after it is too late, also once the session was resumed", () => {
+    const story = asked(1).wait(2000).given(fired("approval")).when(person("approval_decided")).thenVoid("after_end");
+    story.given(person("resumed")).when(person("approval_decided")).thenVoid("not_owed").when(person("approval_decided", { decision: "REJECT" })).thenVoid("not_owed");
+  });
   it("of a policy's checkpoint is armed by the request on the ledger, not by what calls for it", () => {
     const story = begin([...toReview({ goal: { policy: { approvals: [{ everyIterations: 1, expiresSeconds: 60 }] } } }), fails()]);
     expect(nextDue(story.state)).toBeNull();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asks, begin, claim, own, owed, passes, person, reported, toBuild, written } from "../../testing/index.ts";
+import { asks, begin, claim, own, owed, passes, person, reported, requested, toBuild, written } from "../../testing/index.ts";
 import { nextDerived } from "./derive.ts";
 
 const error = "external outcome unknown; reconciliation required";
@@ -58,6 +58,10 @@ describe("failed(incomplete_tool_turn)", () => {
     const story = failed().given(person("cancel_requested"));
     expect(story.status.reason).toBe("incomplete_tool_turn");
     expect(story.given(person("reconciled", { key: "k" })).status).toMatchObject({ disposition: "cancelled", reason: "cancelled" });
+  });
+  it("a checkpoint that was called for before is requested after it is settled", () => {
+    const story = begin([...toBuild(), person("checkpoint_requested"), asks("k", { contract: "unsafe" }), claim("X")]).when(requested()).thenVoid("after_end");
+    story.given(person("reconciled", { key: "k" }), requested());
   });
   it("takes a pause and its end, guidance and budget, and no checkpoint", () => {
     const story = failed().given(person("pause_requested"), person("guidance"), person("budget_raised")).when(person("checkpoint_requested")).thenVoid("after_end");
