@@ -95,7 +95,7 @@ async function explained(service: Service, id: string, at: number | undefined): 
   const entries = (await engine.ledger.readSession(state.sessionId)).map((entry) => ({
     ...entry, parsed: parseRecord(entry.value), text: entry.value ?? "", verified: "off" as const,
   }));
-  const looks = { alive: "alive", dead: "gone", elsewhere: "unknown" } as const;
+  const looks = { alive: "live", dead: "gone", elsewhere: "unknown" } as const;
   const asking = { sessionId: state.sessionId, sha256: engine.ids.sha256 };
   if (at !== undefined) return explain(entries, { ...asking, at: at as Seq });
   return explain(entries, { ...asking, look: (owner: Owner) => looks[engine.host.look(owner.host)] });
