@@ -10,7 +10,7 @@ import { type Source, withSource } from "../reading/source.ts";
 interface Options { readonly session?: string }
 
 export const register: Register = (program, bind) => {
-  const ledger = program.command("ledger").description("the ledger itself");
+  const ledger = program.command("ledger").description("the ledger itself").addHelpText("after", example("loopledger ledger dump > dump.ndjson"));
   ledger.command("dump").description("all entries in log order, one JSON row each: partition, offset, time, key, headers, value")
     .option("--session <id>", "of this session only").addHelpText("after", example("loopledger ledger dump > dump.ndjson && loopledger audit --dump dump.ndjson"))
     .action(bind<Options>((context, _words, { session }) => dump(context, session)));
