@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  createMemoryBlobs, createMemoryHosts, createMemoryLedger, createMemoryOwnership, createMemoryProcess, createSeededIds, createVirtualClock,
+  createMemoryBlobs, createMemoryHosts, createMemoryLedger, createMemoryOwnership, createMemoryProcess, createMemoryReadModel, createSeededIds, createVirtualClock,
 } from "@loopledger/shared/memory";
 import { type Peer, makePeer } from "./peer.ts";
 import { type World, handlersOf } from "./world.ts";
 
 /** Virtual time in which everything awaited has long happened. */
-const patienceMs = 600_000;
+const patienceMs = 120_000;
 const stepMs = 10;
 
 export interface MemoryWorldOptions {
@@ -25,14 +25,16 @@ export function memoryWorld({ leaseMs = 2_000, seed = 1, batchAtomicity = true }
   const ownership = createMemoryOwnership({ clock, seed });
   const hosts = createMemoryHosts();
   const blobs = createMemoryBlobs();
+  const readModel = createMemoryReadModel({ clock, seed });
   const folder = mkdtempSync(join(tmpdir(), "loopledger-memory-"));
   return {
     name: "memory", leaseMs,
-    async join({ handlers, faults, ...settings }): Promise<Peer> {
+    async join({ handlers, faults, changed = (same) => same, views, ...settings }): Promise<Peer> {
       const process = createMemoryProcess(clock);
       const ports = {
+        ...(views && { views: views(readModel.handle({ ledgerId: ledger.ledgerId, process })) }),
         ledger: ledger.handle({ process, ...(faults && { faults }) }), ownership: ownership.handle({ process }), blobs, clock: process.clock, ids,
-        host: hosts.on("host", process), handlers: handlersOf(handlers, { folder, blobs }),
+        host: hosts.on("host", process), handlers: changed(handlersOf(handlers, { folder, blobs })),
       };
       const joined = makePeer(ports, process, { leaseMs, ...settings });
       return pump(joined);
@@ -46,6 +48,7 @@ export function memoryWorld({ leaseMs = 2_000, seed = 1, batchAtomicity = true }
       }
       throw new Error(`waited ${patienceMs} ms of virtual time in vain for ${what}`);
     },
+    drive: pump,
     close: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })),
   };
 

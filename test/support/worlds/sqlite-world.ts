@@ -21,8 +21,8 @@ export function sqliteWorld({ leaseMs = 600 }: { readonly leaseMs?: number } = {
   const watched = openSqliteLedger({ folder, clock, ids });
   return {
     name: "SQLite", leaseMs,
-    async join({ handlers, faults, ...settings }) {
-      if (faults) throw new RangeError("faults between a process and the ledger are the memory adapter's");
+    async join({ handlers, faults, changed = (same) => same, views, ...settings }) {
+      if (faults || views) throw new RangeError("faults and read models are the memory world's");
       const process = createMemoryProcess(clock);
       const blobs = openFolderBlobs({ folder: join(folder, "blobs"), clock, ids });
       const ledger = openSqliteLedger({ folder, clock, ids });
@@ -30,12 +30,13 @@ export function sqliteWorld({ leaseMs = 600 }: { readonly leaseMs?: number } = {
       closing.push(() => ownership.close(), () => ledger.close());
       const ports = {
         ledger: gatedLedger(ledger, process), ownership: gatedOwnership(ownership, process), blobs, clock: process.clock, ids,
-        host: hosts.on("host", process), handlers: handlersOf(handlers, { folder, blobs }),
+        host: hosts.on("host", process), handlers: changed(handlersOf(handlers, { folder, blobs })),
       };
       return makePeer(ports, process, { leaseMs, ...settings });
     },
     entries: () => allEntries(watched),
     until: (condition, what) => until(condition, { what }) as never,
+    drive: (answer) => answer,
     async close() {
       for (const close of closing) await close();
       await watched.close();

@@ -9,7 +9,7 @@ import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { LedgerFaults } from "@loopledger/shared/memory";
 import type { LogEntry } from "@loopledger/shared/ports";
 import { type HandlersConfigInput, type StepServer, makeHandlers } from "@loopledger/handlers/index";
-import type { Blobs, Handlers } from "@loopledger/shared/ports";
+import type { Blobs, Handlers, ReadModel } from "@loopledger/shared/ports";
 import { appendAct, submitGoal } from "@loopledger/shared/runtime";
 import { foldSession } from "./oracle.ts";
 import type { Peer, PeerSettings } from "./peer.ts";
@@ -18,6 +18,10 @@ export interface Joining extends Omit<PeerSettings, "leaseMs"> {
   readonly handlers: HandlersConfigInput;
   /** Memory only: what happens between this process and the ledger. */
   readonly faults?: LedgerFaults;
+  /** Changes what this process runs, beyond what a config can say. */
+  readonly changed?: (handlers: Handlers) => Handlers;
+  /** Memory only: the process has read models, changed like this. */
+  readonly views?: (views: ReadModel) => ReadModel;
 }
 export interface World {
   readonly name: string;
@@ -27,6 +31,8 @@ export interface World {
   entries(): Promise<readonly LogEntry[]>;
   /** Moves time on, where it is virtual, until the condition gives something truthy. */
   until<T>(condition: () => T | Promise<T>, what: string): Promise<T>;
+  /** Waits for an answer while time goes on. */
+  drive<T>(answer: Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ import type { Verdict } from "../core/session/evolve.ts";
 import { dueTimers, nextDerived } from "../core/session/derive.ts";
 import type { SessionState } from "../core/session/state.ts";
 import { isLoopledgerError } from "../core/errors.ts";
-import type { Draft, Tenancy, Written } from "./author.ts";
+import type { Draft, Written } from "./author.ts";
 import type { Engine } from "./engine.ts";
 import { around } from "./failpoints.ts";
 
@@ -84,7 +84,7 @@ export function withDerived(engine: Engine, state: SessionState, records: readon
   for (let owed = nextDerived(ahead); owed; owed = nextDerived(ahead)) {
     const written = engine.author.derive(state.sessionId, owed, schedulerActor(engine));
     const step = engine.folds.simulate(ahead, written);
-    if (step.verdict.kind !== "accepted") break;
+    if (step.verdict.kind !== "accepted" || batch.some((one) => one.record.eventId === written.record.eventId)) break;
     batch.push(written);
     ahead = step.state;
   }
@@ -92,9 +92,9 @@ export function withDerived(engine: Engine, state: SessionState, records: readon
 }
 
 /** One act of a person or program, with what follows from it. The verdict is the act's. */
-export async function appendAct(engine: Engine, sessionId: SessionId, draft: Draft, tenancy?: Tenancy): Promise<Verdict> {
+export async function appendAct(engine: Engine, sessionId: SessionId, draft: Draft): Promise<Verdict> {
   const state = draft.type === "approval_decided" ? await afterExpiry(engine, sessionId) : await engine.folds.open(sessionId);
-  const written = engine.author.write(sessionId, draft, tenancy);
+  const written = engine.author.write(sessionId, draft);
   const [verdict] = await appendAll(engine, sessionId, withDerived(engine, state, [written]));
   return verdict ?? { kind: "void", reason: "malformed" };
 }
