@@ -10,10 +10,8 @@ import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { Draft, Engine } from "@loopledger/shared/runtime";
 import type { CommandContext } from "../context.ts";
 import { unknownSession } from "../errors.ts";
+import type { ActDraft } from "./draft.ts";
 import { type Refused, refusalOf } from "./refusals.ts";
-
-type ActType = "cancel_requested" | "pause_requested" | "resumed" | "guidance" | "budget_raised" | "checkpoint_requested" | "approval_decided" | "reconciled";
-export type ActDraft = { readonly [T in ActType]: Pick<Extract<Draft, { type: T }>, "type" | "data"> }[ActType];
 
 /** What became of an act that was taken. */
 export interface Acted {

@@ -1,7 +1,8 @@
 /** One act on this ledger, or the same act as a request to the gateway that --url names. */
 import type { CommandContext } from "../context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { type ActDraft, type Acted, withSession } from "./act.ts";
+import { type Acted, withSession } from "./act.ts";
+import type { ActDraft } from "./draft.ts";
 import { tellActed } from "./telling.ts";
 
 export async function perform(context: CommandContext, id: string, act: { readonly draft: ActDraft; readonly sentence: string }): Promise<ExitCode> {

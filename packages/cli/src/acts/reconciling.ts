@@ -13,7 +13,8 @@ import { effectState } from "@loopledger/shared/core/session/status";
 import type { LookAnswer } from "@loopledger/shared/core/effects/handling";
 import { CliError, UsageError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { type ActDraft, type Acted, type OpenSession, refusedBy, viewOf } from "./act.ts";
+import { type Acted, type OpenSession, refusedBy, viewOf } from "./act.ts";
+import type { ActDraft } from "./draft.ts";
 import { refusalOf } from "./refusals.ts";
 
 export interface Settling {

@@ -5,7 +5,7 @@ import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import type { SessionState, VoidReason } from "@loopledger/shared/core/session/state";
 import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
-import type { ActDraft } from "./act.ts";
+import type { ActDraft } from "./draft.ts";
 
 export interface Refused {
   readonly reason: VoidReason | "held";

@@ -9,12 +9,13 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 export const register: Register = (program, bind) => {
   const projections = program.command("projections").description("read models of the ledger")
     .addHelpText("after", example("loopledger projections create fresh", "loopledger projections compare fresh --json", "loopledger projections use fresh"));
-  projections.command("ls").description("those that there are; the one in use is marked").action(bind((context) => withViews(context, list)));
-  projections.command("create <name>").description("folds the ledger into a fresh one").action(bind((context, [name = ""]) => withViews(context, create(name))));
+  projections.command("ls").description("those that there are; the one in use is marked").addHelpText("after", example("loopledger projections ls --json")).action(bind((context) => withViews(context, list)));
+  projections.command("create <name>").description("folds the ledger into a fresh one").addHelpText("after", example("loopledger projections create fresh")).action(bind((context, [name = ""]) => withViews(context, create(name))));
   projections.command("compare [name]").description("does it equal a fresh fold of the ledger, byte for byte? leaves with 1 where not (default: the one in use)")
+    .addHelpText("after", example("loopledger projections compare fresh --json"))
     .action(bind((context, [name]) => withViews(context, compare(name))));
-  projections.command("use <name>").description("from now on this one is read and written").action(bind((context, [name = ""]) => withViews(context, use(name))));
-  projections.command("drop <name>").description("removes one; it can be made anew at any time").action(bind((context, [name = ""]) => withViews(context, drop(name))));
+  projections.command("use <name>").description("from now on this one is read and written").addHelpText("after", example("loopledger projections use fresh")).action(bind((context, [name = ""]) => withViews(context, use(name))));
+  projections.command("drop <name>").description("removes one; it can be made anew at any time").addHelpText("after", example("loopledger projections drop old")).action(bind((context, [name = ""]) => withViews(context, drop(name))));
 };
 
 interface Opened { readonly context: CommandContext; readonly engine: Engine; readonly views: ReadModel }

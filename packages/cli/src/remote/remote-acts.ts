@@ -2,7 +2,8 @@
 import type { Goal } from "@loopledger/shared/core/events/goal";
 import type { Json } from "@loopledger/shared/core/json";
 import type { StatusView } from "@loopledger/shared/core/session/status";
-import type { ActDraft, Acted } from "../acts/act.ts";
+import type { Acted } from "../acts/act.ts";
+import type { ActDraft } from "../acts/draft.ts";
 import type { Settling } from "../acts/reconciling.ts";
 import { GatewayRefusal, type Remote, ask, send, sessionPath } from "./gateway.ts";
 
