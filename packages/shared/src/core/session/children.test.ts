@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Story, begin, fails, goalOf, own, owed, passes, person, requested, scheduler, sha256, toReview } from "../../testing/index.ts";
 import { goalDigest } from "./rules/submission.ts";
 import { nextDerived } from "./derive.ts";
+import { lookUp } from "./persistent-map.ts";
 
 const childGoal = goalOf({ goal: "A part of it", id: "mine" as never });
 const asksForChild = fails({ next_steps: [{ goal: childGoal }] });
@@ -39,6 +40,13 @@ describe("a next step that is a goal", () => {
     expect(nextDerived(story.state)).toMatchObject({ type: "child_refused", data: { bound, limit: 0 } });
     story.given(owed());
     expect(story.status).toMatchObject({ disposition: "handed_off", reason: "no_progress", error: `child refused: ${bound}` });
+  });
+  it("is not changed into a dispatch by a MODIFY of a checkpoint beside it", () => {
+    const story = parent().given(person("checkpoint_requested"), requested());
+    const [id = "none"] = story.state.pending;
+    const { owed: before } = story.state;
+    const digest = lookUp(story.state.checkpoints, id)?.digest as never;
+    expect(story.given(person("approval_decided", { checkpoint: id, digest, decision: "MODIFY", action: { task: "smaller" } }, "boss")).state.owed).toEqual(before);
   });
   it("counts all that were ever opened", () => {
     const story = parent({ total: 1 }).given(owed());

@@ -49,6 +49,7 @@ describe("who holds the open dispatch", () => {
     expect(story.status).toMatchObject({ owner: null, active: null });
     expect(decide(story.state, { ownerId: "C" as never, serves: ["review"], carries: false, ownerIs: "live" })).toMatchObject({ do: "claim" });
     story.when(own("error")).thenVoid("wrong_cycle").when(passes()).thenVoid("wrong_cycle").given(claim("C", { serves: ["review"] }));
+    expect(story.status).toMatchObject({ takeovers: 0, attempt: 1 });
   });
   it("a handed-back dispatch is free at once", () => {
     const story = begin([...toBuild(), own("handed_back")]);

@@ -96,6 +96,10 @@ describe("reconciled by the owner", () => {
     story.when(own("reconciled", { key: "k", outcome: "did_not_happen" }), { time: (claimedAt + 60_000) as never }).thenVoid("not_owed");
     story.when(own("reconciled", { key: "k", outcome: "did_not_happen" }), { time: (claimedAt + 60_001) as never }).thenAccepted();
   });
+  it("an intent that is later than the last claim starts the window itself", () => {
+    const story = begin(toBuild()).wait(300_000).given(asks("k", { fences: false, callWindowSeconds: 60 })).wait(59_000).when(own("reconciled", { key: "k", outcome: "did_not_happen" })).thenVoid("not_owed");
+    story.wait(1000).given(own("reconciled", { key: "k", outcome: "did_not_happen" }));
+  });
   it("after the window the owner may conclude in the intent's own epoch too", () => {
     begin([...toBuild(), asks("k", { fences: false, callWindowSeconds: 1 })]).wait(2000).given(own("reconciled", { key: "k", outcome: "did_not_happen" }));
   });

@@ -40,6 +40,7 @@ describe("the order of work", () => {
   it("a tree whose check fails first keeps the leaves' own titles as tasks", () => {
     const story = begin([submit({ leaves: [{ id: "a", title: "First" }] }), owed(), claim("W"), fails({ next_steps: ["other"] })]);
     expect(calls(story)).toMatchObject({ leaf: "a", task: "First", iteration: 1 });
+    expect(story.state.leaves["goal"]?.task).toBe("Make the test pass");
   });
 });
 

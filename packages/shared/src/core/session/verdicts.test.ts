@@ -52,6 +52,13 @@ describe("which check counts", () => {
     story.given(person("resumed", { acceptCheck: true }), claim("X"), passes({ checkDigest: digestOfText("changed") }), owed());
     expect(story.status.receipt?.check.digest).toBe(digestOfText("changed"));
   });
+  it("what an owner says of a changed check is accepted only where it names check and digest", () => {
+    const vague = (detail: never) => own("status", { disposition: "waiting", reason: "check_changed", error: "tests", detail });
+    for (const detail of [null, {}, { check: "tests" }, { found: digestOfText("changed") }, { check: 3, found: digestOfText("changed") }]) {
+      const story = begin([...toReview(), fails(), owed(), own("built"), owed(), vague(detail as never), person("resumed", { acceptCheck: true })]);
+      expect(story.state.pins).toEqual({ tests: { digest: digestOfText("check"), pinned: ["package.json"] } });
+    }
+  });
   it("of another principal than the maker", () => {
     const sameHand = { actor: actorOf("checker", "agent@sha256:1") };
     begin(toReview()).when(own("check", { verdict: "PASS", next_steps: [] }, sameHand)).thenVoid("forbidden");
@@ -63,6 +70,10 @@ describe("failure first", () => {
     const story = begin([...toFirstCheck(), fails({ next_steps: ["start here"] })]);
     expect(story.state.owed?.content).toEqual({ cycle: "build", leaf: "goal", iteration: 1, task: "start here" });
     expect(story.status).toMatchObject({ iteration: 0, budget: { iterations: { spent: 0, reserved: 0 } } });
+  });
+  it("red with a goal as its next step: the goal's own title stays the task", () => {
+    const story = begin([...toFirstCheck(), fails({ next_steps: [{ goal: { goal: "part", maker: "agent", check: "tests" } }] })]);
+    expect(story.state.owed?.content).toMatchObject({ cycle: "build", task: "Make the test pass" });
   });
   it("green: done without work, every leaf shown as verified, no receipt", () => {
     const story = begin([...toFirstCheck({ goal: { leaves: [{ id: "a", title: "A" }] } }), passes()]);
