@@ -32,6 +32,8 @@ export interface Starting {
   readonly session?: { readonly id: string; readonly goal: GoalGiven };
   readonly only?: readonly string[];
   readonly carry?: string;
+  /** From which level on its log speaks (default `error`). */
+  readonly logLevel?: "info";
 }
 export interface GoalGiven {
   readonly inputs: Inputs & Readonly<Record<string, unknown>>;
@@ -121,7 +123,10 @@ export class ProcessWorld {
     ];
     const child = spawn(process.execPath, args, {
       stdio: ["pipe", "pipe", "pipe"],
-      env: { ...process.env, NODE_COMPILE_CACHE: compiled, LOOPLEDGER_LEASE_MS: String(this.leaseMs), LOOPLEDGER_FAILPOINTS: starting.failpoints ?? "" },
+      env: {
+        ...process.env, NODE_COMPILE_CACHE: compiled, LOOPLEDGER_LEASE_MS: String(this.leaseMs), LOOPLEDGER_FAILPOINTS: starting.failpoints ?? "",
+        LOOPLEDGER_LOG_LEVEL: starting.logLevel ?? "error",
+      },
     });
     const started = new LoopProcess(child);
     this.#processes.push(started);

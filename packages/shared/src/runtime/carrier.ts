@@ -130,7 +130,8 @@ export class Carrier {
   async #failed(turn: Turn, error: unknown): Promise<void> {
     if (error instanceof Suspended) return turn.wait(100);
     if (error instanceof StaleOwner) {
-      this.#engine.log.info({ session: turn.sessionId, reason: error.reason }, error.message);
+      const current = this.#engine.folds.peek(turn.sessionId)?.epoch;
+      this.#engine.log.info({ session: turn.sessionId, reason: error.reason, epoch: turn.tenure?.epoch, current }, error.message);
       turn.lose();
       return;
     }
