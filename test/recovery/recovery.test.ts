@@ -1,10 +1,12 @@
 /** What must never break when a process dies: the four recovery promises, on every embedded adapter and with real processes. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import type { Ledger, LogEntry, Positions } from "@loopledger/shared/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../support/until.ts";
+import { Project } from "../support/worlds/command.ts";
 import { type Deploying, deploying } from "../support/worlds/deploying.ts";
 import { memoryWorld } from "../support/worlds/memory-world.ts";
 import { acceptedOf, brokenBy, brokenEffects, countOf, foldSession } from "../support/worlds/oracle.ts";
@@ -231,6 +233,46 @@ describe("with processes on SQLite that are killed", () => {
     expect(acceptedOf(await world.folded("s")).filter(({ type }) => type === "claimed")).toHaveLength(1);
     expect(world.server.target.count("s")).toBe(1);
     expect(await world.broken("s")).toEqual([]);
+  });
+});
+
+describe("with bin/loopledger", () => {
+  let project: Project | null = null;
+  afterEach(() => project?.close());
+
+  test("resume with ambiguous tool outcome fails closed", async () => {
+    const made = (project = await Project.make("s", { door: "unsafe" }));
+    const started = Promise.withResolvers<ReturnType<Project["start"]>>();
+    made.server.target.next("s", async (apply) => {
+      apply();
+      const { child, over } = await started.promise;
+      child.kill("SIGKILL");
+      await over;
+      return { kind: "lost" };
+    });
+    started.resolve(made.start("run", "goal.json"));
+    expect(await (await started.promise).over).toMatchObject({ code: null });
+    expect(await made.run("run", "goal.json")).toMatchObject({ code: 3 });
+    const status = await made.run("status", "s", "--json");
+    const { effects } = JSON.parse(status.stdout);
+    expect(JSON.parse(status.stdout)).toMatchObject({ ...unknown, effects: [{ state: "unknown" }] });
+    expect([made.begun(), made.server.target.count("s", "call")]).toEqual([1, 1]);
+    expect(await made.run("reconcile", "s", effects[0].key, "--happened", "--evidence", "production serves it")).toMatchObject({ code: 0 });
+    expect(await made.run("run", "goal.json")).toMatchObject({ code: 0 });
+    expect(JSON.parse((await made.run("status", "s", "--json")).stdout)).toMatchObject({ disposition: "done", receipt: { sessionId: "s" } });
+    expect([made.begun(), made.server.target.count("s", "call"), made.server.target.count("s")]).toEqual([2, 1, 1]);
+  });
+
+  test("concurrent runner fails fast without duplicate work", async () => {
+    const made = (project = await Project.make("s", { door: "idempotent", waits: true }));
+    const first = made.start("run", "goal.json");
+    await until(() => made.begun() === 1, { what: "the maker" });
+    const second = await made.run("run", "goal.json");
+    expect(second).toMatchObject({ code: 9 });
+    expect(second.stderr).toContain("held by another live process");
+    writeFileSync(join(made.folder, "go-on-s"), "");
+    expect(await first.over).toMatchObject({ code: 0 });
+    expect([made.begun(), made.server.target.count("s", "call")]).toEqual([1, 1]);
   });
 });
 
