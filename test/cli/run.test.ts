@@ -1,6 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
-import { Workshop, isAlive, twoLines } from "./workshop.ts";
+import { Workshop, isAlive, twoLines, patienceMs } from "./workshop.ts";
+
+vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
 
 let shop: Workshop;
 beforeEach(() => {
@@ -15,7 +17,7 @@ describe("run", () => {
     const commands = twoLines(shop);
     const ended = await shop.run("run", "write two lines", ...commands, "--id", "two");
     expect(ended).toMatchObject({ code: 0 });
-    expect(ended.out).toMatch(/done {2}two[^]*2 iterations[^]*receipt {4}at seq 13/);
+    expect(ended.out).toMatch(/done {2}two[\s\S]*2 iterations[\s\S]*receipt {4}at seq 13/);
     expect(ended.err.match(/the maker speaks/g)).toHaveLength(4);
     expect(ended.out).not.toContain("the maker speaks");
     expect(await types("two")).toEqual([
@@ -128,7 +130,7 @@ describe("a session has one owner at a time", () => {
     expect(JSON.parse((await shop.run(...words, "--json")).err)).toMatchObject({ error: { code: "session_held", exitCode: 9 } });
     expect(shop.lines("pids")).toHaveLength(1);
     const attached = shop.start([...words, "--attach"]);
-    await until(() => attached.err().includes("Following slow"), { what: "the attached process to follow" });
+    await until(() => attached.err().includes("Following slow"), { what: "the attached process to follow", timeoutMs: patienceMs / 2 });
     shop.write("go", "");
     expect(await first.ended).toMatchObject({ code: 0 });
     expect(await attached.ended).toMatchObject({ code: 0, out: expect.stringContaining("receipt") });

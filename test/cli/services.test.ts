@@ -1,8 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
-import { type Running, Workshop, twoLines } from "./workshop.ts";
+import { type Running, Workshop, twoLines, patienceMs } from "./workshop.ts";
+
+vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
 
 let shop: Workshop;
 beforeEach(() => {
@@ -17,16 +19,16 @@ function project(): void {
   shop.write("goals/two.yaml", "id: two\ngoal: Two lines\nmaker: m\ncheck: c\n");
 }
 const portOf = async (running: Running): Promise<number> =>
-  Number((await until(() => /http:\/\/127\.0\.0\.1:(\d+)|on port (\d+)/.exec(running.out() + running.err()), { what: "the port" })).slice(1).find(Boolean));
+  Number((await until(() => /http:\/\/127\.0\.0\.1:(\d+)|on port (\d+)/.exec(running.out() + running.err()), { what: "the port", timeoutMs: patienceMs / 2 })).slice(1).find(Boolean));
 
 describe("dev", () => {
   test("--once carries the project's goals and leaves with their code; told again it says that they are done", async () => {
     project();
     const first = await shop.run("dev", "--once", "--port", "0");
     expect(first).toMatchObject({ code: 0 });
-    expect(first.out).toMatch(/◆ goal {5}Two lines[^]*iteration 2[^]*★ receipt[^]*done {2}two/);
+    expect(first.out).toMatch(/◆ goal {5}Two lines[\s\S]*iteration 2[\s\S]*★ receipt[\s\S]*done {2}two/);
     const again = await shop.run("dev", "--once", "--port", "0");
-    expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/two is known: it is done already\.[^]*receipt {4}at seq 13/) });
+    expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/two is known: it is done already\.[\s\S]*receipt {4}at seq 13/) });
     expect(shop.lines("work")).toHaveLength(2);
   });
 
@@ -39,7 +41,7 @@ describe("dev", () => {
   test("serves until it is told to stop, and leaves with 0", async () => {
     project();
     const dev = shop.start(["dev", "--port", "0"]);
-    await until(() => dev.out().includes("done  two"), { what: "the ending of the goal" });
+    await until(() => dev.out().includes("done  two"), { what: "the ending of the goal", timeoutMs: patienceMs / 2 });
     const port = await portOf(dev);
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
     dev.process.kill("SIGTERM");
@@ -49,12 +51,12 @@ describe("dev", () => {
   test("a second one on the same folder and port says who is there; with --once it works all the same", async () => {
     project();
     const probe = createServer().listen(0, "127.0.0.1");
-    await until(() => probe.listening, { what: "a free port" });
+    await until(() => probe.listening, { what: "a free port", timeoutMs: patienceMs / 2 });
     const { port } = probe.address() as AddressInfo;
     expect(await shop.run("dev", "--port", String(port))).toMatchObject({ code: 1, err: expect.stringContaining(`Port ${port} is taken`) });
     await new Promise((done) => probe.close(done));
     const first = shop.start(["dev", "--port", String(port)]);
-    await until(() => first.out().includes("done  two"), { what: "the ending of the goal" });
+    await until(() => first.out().includes("done  two"), { what: "the ending of the goal", timeoutMs: patienceMs / 2 });
     const second = await shop.run("dev", "--port", String(port));
     expect(second).toMatchObject({ code: 1, err: expect.stringContaining(`Another loopledger dev (process ${first.pid})`) });
     first.process.kill("SIGINT");
@@ -80,7 +82,7 @@ describe("dev", () => {
     expect(await shop.run("dev", "--once", "--port", "0", "--config", "loopledger.config.yaml")).toMatchObject({ code: 0 });
     expect(shop.lines("work")).toHaveLength(2);
     shop.write("bad.yaml", "prepare: { exec: [sh, -c, 'echo no disk; exit 3'] }\nmakers: { m: { exec: [./maker.sh] } }\nchecks: { c: { exec: [./check.sh] } }\n");
-    expect(await shop.run("dev", "--once", "--config", "bad.yaml")).toMatchObject({ code: 1, err: expect.stringMatching(/left with 3[^]*no disk/) });
+    expect(await shop.run("dev", "--once", "--config", "bad.yaml")).toMatchObject({ code: 1, err: expect.stringMatching(/left with 3[\s\S]*no disk/) });
   });
 
   test("with --json each record is a row with its cursor", async () => {
@@ -97,7 +99,7 @@ describe("serve", () => {
   test("says ready, has its port open, carries what is submitted, and leaves with 0", async () => {
     project();
     const roles = shop.start(["serve", "--roles", "scheduler,worker,checker,projector", "--port", "0"]);
-    await until(() => /^ready$/m.test(roles.out()), { what: "ready" });
+    await until(() => /^ready$/m.test(roles.out()), { what: "ready", timeoutMs: patienceMs / 2 });
     const port = await portOf(roles);
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
     expect(ready.status).toBe(200);
@@ -113,7 +115,7 @@ describe("serve", () => {
     const scheduler = shop.start(["serve", "--roles", "scheduler"]);
     const worker = shop.start(["serve", "--roles", "worker"]);
     const checker = shop.start(["serve", "--roles", "checker"]);
-    for (const one of [scheduler, worker, checker]) await until(() => /^ready$/m.test(one.out()), { what: "ready" });
+    for (const one of [scheduler, worker, checker]) await until(() => /^ready$/m.test(one.out()), { what: "ready", timeoutMs: patienceMs / 2 });
     expect(await shop.run("submit", "goals/two.yaml", "--wait")).toMatchObject({ code: 0 });
     expect(shop.lines("work")).toHaveLength(2);
     const pids = (await shop.records("two")).filter((record) => record.type === "claimed").map((record) => (record.data["host"] as { pid: number }).pid);
@@ -125,11 +127,11 @@ describe("serve", () => {
     shop.write("own.sh", "#!/bin/sh\nwhile [ ! -f go ]; do sleep 0.05; done\n");
     const words = ["run", "own commands", "--maker", "./own.sh", "--check", "test -f own", "--id", "own"];
     const run = shop.start(words);
-    await until(async () => (await shop.records("own")).some((record) => record.type === "dispatched" && record.data["cycle"] === "build"), { what: "a build" });
+    await until(async () => (await shop.records("own")).some((record) => record.type === "dispatched" && record.data["cycle"] === "build"), { what: "a build", timeoutMs: patienceMs / 2 });
     run.process.kill("SIGKILL");
     await run.ended;
     const roles = shop.start(["serve", "--roles", "scheduler,worker,checker"]);
-    await until(() => /^ready$/m.test(roles.out()), { what: "ready" });
+    await until(() => /^ready$/m.test(roles.out()), { what: "ready", timeoutMs: patienceMs / 2 });
     expect(await shop.run("submit", "goals/two.yaml", "--wait")).toMatchObject({ code: 0 });
     expect((await shop.records("own")).filter((record) => record.type === "claimed")).toHaveLength(1);
     expect(await shop.run("advance", "own")).toMatchObject({ code: 2, err: expect.stringContaining("--id own") });

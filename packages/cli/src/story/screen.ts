@@ -3,6 +3,7 @@
  * Output of a maker comes in pieces; it is shown in whole lines, so that nothing is torn apart.
  */
 import { stripVTControlCharacters } from "node:util";
+import { plainText } from "./telling.ts";
 
 export interface ScreenOptions {
   readonly stream: NodeJS.WriteStream;
@@ -50,7 +51,7 @@ export function makeScreen({ stream, redraws, now }: ScreenOptions): Screen {
     if (redraws) draw();
   };
   const flush = (): void => {
-    if (partial !== "") write(`${partialPrefix}${partial}`);
+    if (partial !== "") write(`${partialPrefix}${redraws ? plainText(partial) : partial}`);
     partial = "";
   };
   return {
@@ -62,7 +63,8 @@ export function makeScreen({ stream, redraws, now }: ScreenOptions): Screen {
       const lines = (partial + decoder.decode(chunk, { stream: true })).split("\n");
       partial = lines.pop() ?? "";
       partialPrefix = prefix;
-      for (const text of lines) write(`${prefix}${text}`);
+      // On a terminal somebody else's output must not move the cursor; in a file it stays as it came.
+      for (const text of lines) write(`${prefix}${redraws ? plainText(text) : text}`);
       if (partial.length > lineMax) flush();
     },
     close: () => {

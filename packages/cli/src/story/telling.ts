@@ -1,4 +1,5 @@
 /** Records as a person enjoys reading them: one line each, what happened first. Pure. */
+import { stripVTControlCharacters } from "node:util";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { NextStep } from "@loopledger/shared/core/events/check";
 import type { Json } from "@loopledger/shared/core/json";
@@ -62,10 +63,15 @@ export function tellRefused(record: LedgerRecord, reason: VoidReason): Told {
   return told("⊘", "dim", ["void", `${record.type} by ${record.actor.kind} ${short(record.actor.id)}: ${reason.replaceAll("_", " ")}`]);
 }
 
-/** First line of a text without white space at its ends; what is longer than a screen is cut. */
+/** First line of a text without white space at its ends; what is longer than a screen is cut, and nothing in it can steer a terminal. */
 export function oneLine(text: string): string {
-  const line = text.split("\n").map((part) => part.trim()).find((part) => part !== "") ?? "";
+  const line = plainText(text).split("\n").map((part) => part.trim()).find((part) => part !== "") ?? "";
   return line.length > 300 ? `${line.slice(0, 299).toWellFormed()}…` : line;
+}
+/** Without sequences and characters that steer a terminal; line ends and tabs stay. */
+export function plainText(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are taken out.
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }
 export function short(text: string): string {
   return text.length > 24 ? `${text.slice(0, 23)}…` : text;
