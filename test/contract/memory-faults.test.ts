@@ -112,6 +112,21 @@ describe("a memory ledger with faults", () => {
     await clock.advance(60);
     expect(await stale.readSession(session("s"))).toEqual(await fresh.readSession(session("s")));
   });
+
+  it("never shows less than its handle has shown before", async () => {
+    const clock = createVirtualClock();
+    const ledger = createMemoryLedger({ clock });
+    const [fresh, stale] = [ledger.handle(), ledger.handle({ faults: { staleRead: 1, staleMs: 50 } })];
+    await fresh.append(session("s"), ["old"]);
+    expect(await stale.readSession(session("s"))).toEqual([]);
+    const partition = stale.partitionOf("s");
+    expect((await stale.end()).get(partition)).toBe(2);
+    expect(await stale.readSession(session("s"))).toEqual(await fresh.readSession(session("s")));
+    await stale.subscribe(new Map([[partition, 0 as never]]), () => undefined);
+    await fresh.append(session("s"), ["new"]);
+    await clock.settle();
+    expect((await stale.readSession(session("s"))).map((entry) => entry.value)).toEqual(["old", "new"]);
+  });
 });
 
 describe("a simulated process", () => {

@@ -17,7 +17,11 @@ export interface Subscription {
   close(): Promise<void>;
 }
 
-/** The append-only log: the only source of truth. It cannot refuse an append; the fold decides. */
+/**
+ * The append-only log: the only source of truth. It cannot refuse an append; the fold decides.
+ * A read shows at least what this object has shown before, by `end`, a subscription or another read: a fold that begins with
+ * a read and goes on with a subscription would else have a hole in it that nobody sees.
+ */
 export interface Ledger {
   readonly ledgerId: string;
   readonly partitions: number;

@@ -12,7 +12,7 @@ export interface LedgerFaults {
   lagMs?: readonly [number, number];
   /** Largest piece that a listener gets at once; sizes are drawn from 1 to this. */
   chunkMax?: number;
-  /** Probability that a read sees nothing that is younger than `staleMs`. */
+  /** Probability that a read sees nothing that is younger than `staleMs`, beyond what its handle has shown before. */
   staleRead?: number;
   staleMs?: number;
   /** Longest wait for an answer (default 1,000). */

@@ -6,6 +6,7 @@
 import { LoopledgerError } from "../../core/errors.ts";
 import { isWholeText } from "../../core/json.ts";
 import { defaultPartitions, partitionOf } from "../../core/placement.ts";
+import type { Offset } from "../../core/brand.ts";
 import type { Clock, Ids, Ledger, LogEntry, Positions } from "../../ports/index.ts";
 import type { LedgerFaults } from "./faults.ts";
 import { createMemoryLog, type MemoryLog } from "./log.ts";
@@ -64,7 +65,8 @@ interface Wiring {
 
 function createHandle(wiring: Wiring): Ledger {
   const { log, process } = wiring;
-  const readers = createReaders(wiring);
+  const sight = createSight(wiring);
+  const readers = createReaders({ ...wiring, shown: sight.show });
   const transport = createTransport({ ...wiring, own: readers.own });
   let closed = false;
   const open = (): void => {
@@ -83,23 +85,26 @@ function createHandle(wiring: Wiring): Ledger {
     },
     read: async (partition, from, limit) => {
       open();
-      return answer(seen(wiring, log.ofPartition(partition)).slice(from, from + limit));
+      return answer(sight.of(log.ofPartition(partition)).slice(from, from + limit));
     },
     readSession: async (sessionId, from) => {
       open();
-      return answer(seen(wiring, log.ofKey(sessionId)).filter((entry) => entry.offset >= (from ?? 0)));
+      return answer(sight.of(log.ofKey(sessionId)).filter((entry) => entry.offset >= (from ?? 0)));
     },
     end: async () => {
       open();
-      return answer(endOf(log, (entries) => seen(wiring, entries)));
+      const end = endOf(log);
+      for (const [partition, offset] of end) sight.show(partition, offset);
+      return answer(end);
     },
     subscribe: async (from, listener) => {
       open();
-      const end = endOf(log, (entries) => entries);
+      const end = endOf(log);
       for (const [partition, offset] of from) {
         if (offset > (end.get(partition) ?? 0)) {
           throw new LoopledgerError("ledger_lost", `Partition ${partition} was read up to ${offset} and now ends at ${end.get(partition) ?? 0}.`);
         }
+        sight.show(partition, offset);
       }
       const subscription = readers.add(from, listener);
       return {
@@ -118,21 +123,33 @@ function createHandle(wiring: Wiring): Ledger {
   };
 }
 
-/** What a read sees: all of it, or, where the fault strikes, nothing that is younger than `staleMs`. */
-function seen({ faults, random, clock }: Wiring, entries: readonly LogEntry[]): readonly LogEntry[] {
-  if (!random.chance(faults.staleRead)) return entries;
-  const newest = clock.now() - (faults.staleMs ?? 0);
-  return entries.filter((entry) => entry.time <= newest);
+/**
+ * What a read sees: all of it, or, where the fault strikes, nothing that is younger than `staleMs`; but never less than this
+ * handle has shown before, by an end, a subscription or a read.
+ */
+function createSight({ faults, random, clock }: Wiring) {
+  const shown = new Map<number, number>();
+  const show = (partition: number, end: number): void => void shown.set(partition, Math.max(end, shown.get(partition) ?? 0));
+  return {
+    show,
+    of: (entries: readonly LogEntry[]): readonly LogEntry[] => {
+      const newest = random.chance(faults.staleRead) ? clock.now() - (faults.staleMs ?? 0) : Number.POSITIVE_INFINITY;
+      const visible = entries.filter((entry) => entry.time <= newest || entry.offset < (shown.get(entry.partition) ?? 0));
+      const last = visible.at(-1);
+      if (last !== undefined) show(last.partition, last.offset + 1);
+      return visible;
+    },
+  };
 }
 
-function endOf(log: MemoryLog, visible: (entries: readonly LogEntry[]) => readonly LogEntry[]): Positions {
-  const ends = new Map();
-  for (let partition = 0; partition < log.partitions; partition++) ends.set(partition, visible(log.ofPartition(partition)).length);
+function endOf(log: MemoryLog): Map<number, Offset> {
+  const ends = new Map<number, Offset>();
+  for (let partition = 0; partition < log.partitions; partition++) ends.set(partition, log.ofPartition(partition).length as Offset);
   return ends;
 }
 
 /** The subscriptions of one handle, and how news of the log reach them. */
-function createReaders({ log, clock, process, faults, random }: Wiring) {
+function createReaders({ log, clock, process, faults, random, shown }: Wiring & { readonly shown: (partition: number, end: number) => void }) {
   const subscriptions = new Set<MemorySubscription>();
   let appending = false;
   let woken = false;
@@ -165,7 +182,11 @@ function createReaders({ log, clock, process, faults, random }: Wiring) {
     },
     add: (from: Positions, listener: (entries: readonly LogEntry[]) => void): MemorySubscription => {
       const subscription = createMemorySubscription({
-        log, from: new Map(from), listener,
+        log, from: new Map(from),
+        listener: (entries) => {
+          for (const { partition, offset } of entries) shown(partition, offset + 1);
+          listener(entries);
+        },
         piece: () => (faults.chunkMax === undefined ? 1_000 : random.between([1, faults.chunkMax])),
         onClose: () => subscriptions.delete(subscription),
       });

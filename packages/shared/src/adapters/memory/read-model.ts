@@ -10,6 +10,8 @@ import { type SeededRandom, seededRandom } from "./random.ts";
 export interface MemoryReadModelOptions {
   readonly clock: Clock;
   readonly seed?: number | string;
+  /** Told of every write that was applied, also where its answer is lost: what an auditor is given. */
+  readonly applied?: (projection: string, step: Parameters<ReadModel["write"]>[1]) => void;
 }
 export interface MemoryReadModel {
   /** A handle for the views of one ledger; those of another are not seen through it. */
@@ -34,13 +36,13 @@ interface Store {
 
 const FIRST = "main";
 
-export function createMemoryReadModel({ clock, seed = 0 }: MemoryReadModelOptions): MemoryReadModel {
+export function createMemoryReadModel({ clock, seed = 0, applied = () => undefined }: MemoryReadModelOptions): MemoryReadModel {
   const store: Store = { projections: new Map(), active: new Map() };
   const random = seededRandom(`read-model/${seed}`);
   let handles = 0;
   return {
     handle: ({ ledgerId, process = createMemoryProcess(clock), faults = {} }) =>
-      createHandle({ store, ledgerId, process, faults, random: random.fork(String(handles++)) }),
+      createHandle({ store, ledgerId, process, faults, random: random.fork(String(handles++)), onApplied: applied }),
     forget: () => {
       store.projections.clear();
       store.active.clear();
@@ -54,9 +56,10 @@ interface Wiring {
   readonly process: MemoryProcess;
   readonly faults: ReadModelFaults;
   readonly random: SeededRandom;
+  readonly onApplied: NonNullable<MemoryReadModelOptions["applied"]>;
 }
 
-function createHandle({ store, ledgerId, process, faults, random }: Wiring): ReadModel {
+function createHandle({ store, ledgerId, process, faults, random, onApplied }: Wiring): ReadModel {
   const answer = <T>(call: () => T): Promise<T> => new Promise((done, fail) => queueMicrotask(() => {
     try {
       const value = call();
@@ -80,6 +83,7 @@ function createHandle({ store, ledgerId, process, faults, random }: Wiring): Rea
     write: (projection, step) => answer(() => {
       if (random.chance(faults.drop)) throw noAnswer();
       const applied = apply(projectionsOf(store, ledgerId), projection, step);
+      if (applied) onApplied(projection, step);
       if (random.chance(faults.loseAck)) throw noAnswer();
       return applied;
     }),
