@@ -46,7 +46,7 @@ test("a wrong key is refused, and the unknown ones are named; of two settled one
 });
 
 test("did-not-happen waits until no late call can arrive, says so, and is then accepted by the log's own time", async () => {
-  await lost("w", { contract: "unsafe", key: "mail:late", callWindowSeconds: 3 });
+  await lost("w", { contract: "unsafe", key: "mail:late", callWindowSeconds: 5 });
   const state = await here.state("w");
   const effect = lookUp(state.effects, "mail:late");
   const over = effect ? windowOverAt(effect, state.lastClaimAt) : Number.NaN;

@@ -69,7 +69,7 @@ test("goals, acts and decisions go through it", async () => {
 
 test("an unknown effect is settled through it", async () => {
   await here.submit("lost");
-  await here.loseOutcome("lost", { contract: "unsafe", key: "mail:1", callWindowSeconds: 2 });
+  await here.loseOutcome("lost", { contract: "unsafe", key: "mail:1", callWindowSeconds: 6 });
   expect(await remotely("reconcile", "lost", "mail:none", "--happened")).toMatchObject({ code: 2 });
   const ran = await remotely("reconcile", "lost", "mail:1", "--did-not-happen", "--evidence", "the outbox is empty", "--json");
   expect(ran).toMatchObject({ code: 0, err: expect.stringContaining("This waits") });

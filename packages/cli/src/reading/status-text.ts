@@ -10,7 +10,7 @@ const colours: Readonly<Record<StatusView["disposition"], Style>> = {
 };
 export function standingText({ disposition, reason }: Pick<StatusView, "disposition" | "reason">, paint: Paint): string {
   const text = disposition.replaceAll("_", " ");
-  return paint(["bold", colours[disposition]], reason === null ? text : `${text}: ${reason.replaceAll("_", " ")}`);
+  return paint(["bold", colours[disposition]], reason === null || reason === disposition ? text : `${text}: ${reason.replaceAll("_", " ")}`);
 }
 
 /** A block of lines, the most important first; what is empty is left out. */
@@ -59,7 +59,7 @@ function refusedText(view: StatusView): string | null {
 /** A line of `ls`. */
 export function listLine(view: StatusView, width: number, paint: Paint): string {
   const left = view.budget.iterations.limit === null ? "" : `/${amount(view.budget.iterations.limit)}`;
-  const standing = view.reason === null ? view.disposition : `${view.disposition}: ${view.reason}`;
+  const standing = view.reason === null || view.reason === view.disposition ? view.disposition : `${view.disposition}: ${view.reason}`;
   return [
     view.sessionId.padEnd(width), paint(colours[view.disposition], standing.replaceAll("_", " ").padEnd(26)), `${view.iteration}${left}`.padEnd(7),
     paint("dim", (view.at ?? "").slice(0, 19).replace("T", " ")), firstLine(view.goal?.text ?? "", 60),
