@@ -94,7 +94,7 @@ export async function openAtLeast(service: Service, id: string, seq: number): Pr
     if (state.seq >= seq) return state;
     const leftMs = deadline - engine.clock.monotonic();
     if (leftMs <= 0 || service.isStopping) throw new Problem("seq_ahead", `The session is at seq ${state.seq}, not yet at ${seq}.`, { headers: { "retry-after": "1" } });
-    await nextChange(engine, state.sessionId, { maxMs: leftMs, signal: new AbortController().signal });
+    await nextChange(engine, state.sessionId, { maxMs: leftMs, signal: new AbortController().signal, since: state });
   }
 }
 

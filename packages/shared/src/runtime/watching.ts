@@ -4,9 +4,17 @@ import type { SessionState } from "../core/session/state.ts";
 import type { Engine } from "./engine.ts";
 import type { Tenure } from "./tenure.ts";
 
+export interface ChangeLimits {
+  readonly maxMs: number;
+  readonly signal: AbortSignal;
+  /** The state that the caller has judged: where there is another one by now, that is the change. */
+  readonly since?: SessionState;
+}
+
 /** Resolves at the session's next change, after `maxMs`, or when `signal` aborts. */
-export function nextChange(engine: Engine, sessionId: SessionId, limits: { readonly maxMs: number; readonly signal: AbortSignal }): Promise<void> {
-  if (limits.signal.aborted) return Promise.resolve();
+export function nextChange(engine: Engine, sessionId: SessionId, limits: ChangeLimits): Promise<void> {
+  const isLate = limits.since !== undefined && engine.folds.peek(sessionId) !== limits.since;
+  if (limits.signal.aborted || isLate) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       stopListening();
