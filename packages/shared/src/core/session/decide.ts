@@ -80,6 +80,7 @@ function takeOver(state: SessionState, seat: Seat): Decision {
   const { open } = state;
   if (!open) return wait("schedule");
   const settles = state.unsettled.length > 0;
+  if (!settles && state.suspension?.reason === "budget_exhausted") return wait("budget", nextDue(state));
   if (!settles && (state.suspension || state.pause?.now || state.pending.length > 0)) return wait("person", nextDue(state));
   if (!seat.serves.includes(open.cycle)) return wait("role");
   if (waitsForRetry(state)) return wait("timer", nextDue(state));

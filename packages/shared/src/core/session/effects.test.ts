@@ -40,6 +40,9 @@ describe("an intent and its outcome", () => {
     begin(toBuild()).when(asks("k", { dispatch: "other" as never })).thenVoid("not_owed").when(asks("k", { leaf: "other" })).thenVoid("malformed")
       .when(asks("k", { iteration: 7 })).thenVoid("malformed").given(asks("k"));
   });
+  it("its own owner may call a model meanwhile", () => {
+    begin([...toBuild(), asks("k"), own("model"), own("tool_result", { key: "k" })]);
+  });
   it("several may be open at a time, settled in any order", () => {
     const story = begin([...toBuild(), asks("a"), asks("b"), own("tool_result", { key: "b" })]);
     expect(story.state.unsettled).toEqual(["a"]);

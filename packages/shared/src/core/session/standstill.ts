@@ -130,6 +130,11 @@ function waitsForTimer(state: SessionState, id: string): Standstill {
 }
 
 function waitsForBudget(state: SessionState, id: string): Standstill {
+  if (state.suspension) {
+    const wanted = state.suspension.detail as { readonly costUsd?: number; readonly tokens?: number } | null;
+    const raise = wanted?.costUsd === undefined ? `--tokens +${wanted?.tokens ?? 50_000}` : `--cost +${wanted.costUsd}`;
+    return { why: `${state.suspension.error ?? "A reservation does not fit into its budget"}; what is done so far is kept.`, next: `loopledger budget ${id} ${raise}` };
+  }
   const used = exhaustedFor(state, owedDispatch(state)?.cycle ?? "build") ?? "iterations";
   const raise = { iterations: "--iterations +5", costUsd: "--cost +1", tokens: "--tokens +50000", wallSeconds: "--wall-seconds +3600" }[used];
   const name = { iterations: "iterations", costUsd: "cost", tokens: "tokens", wallSeconds: "running time" }[used];

@@ -131,7 +131,7 @@ export interface End {
   readonly at: LogTime;
 }
 export interface Suspension {
-  readonly reason: Extract<Reason, "handler_missing" | "check_changed" | "evidence_missing">;
+  readonly reason: Extract<Reason, "handler_missing" | "check_changed" | "evidence_missing" | "budget_exhausted">;
   readonly error: string | null;
   readonly detail: Json;
   readonly seq: Seq;

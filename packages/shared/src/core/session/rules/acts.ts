@@ -36,17 +36,18 @@ export const actRules: Rules<ActType | "timer_fired" | "tick" | "learning"> = {
   },
   resumed(state, record, by) {
     if (state.end && state.end.reason !== "incomplete_tool_turn") return reopen(state, by);
-    if (!state.pause && !state.suspension) return "not_owed";
     const { suspension } = state;
+    const needsRaise = suspension?.reason === "budget_exhausted";
+    if (!state.pause && (!suspension || needsRaise)) return "not_owed";
     const accepted = record.data.acceptCheck && suspension?.reason === "check_changed" ? acceptCheck(state, suspension) : state;
-    return { ...accepted, pause: null, suspension: null };
+    return { ...accepted, pause: null, suspension: needsRaise ? suspension : null };
   },
   guidance: (state, record) => ({ ...state, guidance: [...state.guidance, record.data.text].slice(-20) }),
   budget_raised(state, record) {
     const { raised } = state.spending;
     const add = (of: keyof typeof raised): number => raised[of] + (record.data[of] ?? 0);
     return {
-      ...state,
+      ...state, suspension: state.suspension?.reason === "budget_exhausted" ? null : state.suspension,
       spending: { ...state.spending, raised: { iterations: add("iterations"), costUsd: add("costUsd"), tokens: add("tokens"), wallSeconds: add("wallSeconds") } },
     };
   },

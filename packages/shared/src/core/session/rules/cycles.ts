@@ -89,7 +89,7 @@ export const cycleRules: Rules<"built" | "cycle_failed" | "handed_back" | "retry
 };
 
 function isSuspension(reason: string | null): reason is Suspension["reason"] {
-  return reason === "handler_missing" || reason === "check_changed" || reason === "evidence_missing";
+  return reason === "handler_missing" || reason === "check_changed" || reason === "evidence_missing" || reason === "budget_exhausted";
 }
 
 /** The dispatch is over: nothing of it stays armed. */
