@@ -164,4 +164,15 @@ describe("a session has one owner at a time", () => {
     shop.write("go", "");
     expect(await shop.run(...words)).toMatchObject({ code: 0 });
   });
+
+  test("a second signal leaves at once, and what ignores SIGTERM goes all the same", async () => {
+    shop.write("maker.sh", "#!/bin/sh\ntrap '' TERM\necho $$ >> pids\nwhile :; do sleep 0.05; done\n");
+    const run = shop.start(["run", "stubborn", "--maker", "./maker.sh", "--check", "false", "--id", "stubborn"]);
+    await shop.until("pids");
+    run.process.kill("SIGINT");
+    await until(() => run.err().includes("letting go"), { what: "the first signal to be heard", timeoutMs: patienceMs / 2 });
+    run.process.kill("SIGINT");
+    expect(await run.ended).toMatchObject({ code: 130 });
+    await until(() => !isAlive(Number(shop.lines("pids")[0])), { what: "the maker's end", timeoutMs: patienceMs / 2 });
+  });
 });
