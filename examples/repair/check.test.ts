@@ -1,8 +1,11 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { runSuite } from "./suite/run-suite.mjs";
 import { FAULTS, openStage, type Stage } from "./testing/stage.ts";
+
+/** Each test starts several processes: on a busy machine that takes its time. */
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let stage: Stage;
 beforeEach(async () => {

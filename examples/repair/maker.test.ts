@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../../test/support/until.ts";
 import { changes } from "./changes.mjs";
 import { apply } from "./search/candidates.mjs";
 import { search } from "./search/search.mjs";
 import { runSuite } from "./suite/run-suite.mjs";
 import { FAULTS, openStage, type Stage } from "./testing/stage.ts";
+
+/** Each test starts several processes: on a busy machine that takes its time. */
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let stage: Stage;
 beforeEach(async () => {
@@ -80,7 +83,7 @@ describe("other faults than the delivered ones", () => {
     if (candidate === null) throw new Error("no edit was found");
     expect(candidate.file).toBe(file);
     expect(apply(stage.read(file), candidate).replaceAll(" ", "")).toBe(whole.replaceAll(" ", ""));
-  }, 90_000);
+  });
 });
 
 describe("a maker that cannot go on", () => {
@@ -92,7 +95,7 @@ describe("a maker that cannot go on", () => {
     expect(ended.code).toBe(1);
     expect(result).toMatchObject({ failure: "deterministic" });
     expect([stage.read("src/money.mjs"), stage.read("test/money.mjs")]).toEqual(before);
-  }, 90_000);
+  });
 
   it("says that trying again may help where the tests cannot be run", async () => {
     stage.replace("package.json", "node --test", "vitest");

@@ -1,10 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { until } from "../../test/support/until.ts";
 import { stopForge } from "./forge/stop.mjs";
 import { run, temporaryFolder } from "./testing/stage.ts";
+
+/** Each test starts several processes: on a busy machine that takes its time. */
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let place: string;
 beforeEach(() => {

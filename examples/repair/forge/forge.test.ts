@@ -2,12 +2,15 @@ import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../../../test/support/until.ts";
 import { readRows, temporaryFolder } from "../testing/stage.ts";
 import { readAddress, whoAnswers } from "./address.mjs";
 import { startForge } from "./start.mjs";
 import { stopForge } from "./stop.mjs";
+
+/** Each test starts several processes: on a busy machine that takes its time. */
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const ARGS = { branch: "repair/1", title: "Repair src/money.mjs" };
 let folder: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { forgeUrl, readAddress, whoAnswers } from "./address.mjs";
 
-const START_MS = 15_000;
+const START_MS = 30_000;
 const POLL_MS = 25;
 
 /**

@@ -13,7 +13,9 @@ import { suspects } from "./suspicion.mjs";
 
 const PROBE = new URL("./spectrum-probe.mjs", import.meta.url).href;
 const LANES = 2;
-const TRIAL_MS = 3000;
+/** A trial that takes ten times as long as the code before the edit runs in circles; on a busy machine both are slow. */
+const TRIAL_MS_MIN = 3000;
+const TRIAL_FACTOR = 10;
 
 /**
  * Looks for one edit that makes the target pass without breaking a test that passed: localise, propose, try. Nothing in
@@ -23,7 +25,9 @@ const TRIAL_MS = 3000;
  * @returns {Promise<Found>}
  */
 export async function search({ folder, scratch, target, tests, triesMax, deadline }) {
+  const begun = performance.now();
   const suspected = await localise(folder, target, tests);
+  const timeoutMs = Math.max(TRIAL_MS_MIN, TRIAL_FACTOR * (performance.now() - begun));
   const ranked = candidates(suspected.map((suspect) => ({ ...suspect, source: readFileSync(join(folder, suspect.file), "utf8") })), target.reason);
   const files = suspected.map(({ file }) => file);
   const green = new Set(tests.filter((test) => test.passed && !test.skipped).map(testId));
@@ -32,7 +36,7 @@ export async function search({ folder, scratch, target, tests, triesMax, deadlin
     let tried = 0;
     while (tried < Math.min(ranked.length, triesMax) && performance.now() < deadline) {
       const batch = ranked.slice(tried, tried + lanes.length);
-      const held = await Promise.all(batch.map((candidate, n) => trial(lanes[n], candidate, { target, green, timeoutMs: TRIAL_MS })));
+      const held = await Promise.all(batch.map((candidate, n) => trial(lanes[n], candidate, { target, green, timeoutMs })));
       tried += batch.length;
       const first = held.findIndex((after) => after !== null);
       if (first !== -1) return { candidate: batch[first], tests: held[first] ?? [], tried, ranked: ranked.length, files };
@@ -45,7 +49,7 @@ export async function search({ folder, scratch, target, tests, triesMax, deadlin
 
 /** Runs the target's test file once, with V8's coverage read around each test. */
 async function localise(folder, target, tests) {
-  const run = await runTestFile(folder, target.file, { nodeArgs: ["--import", PROBE] });
+  const run = await runTestFile(folder, target.file, { nodeArgs: ["--import", PROBE], timeoutMs: 30_000 });
   if (!run.ran) throw new Error(`the test file ${target.file} could not be run: ${run.why}`);
   const passing = new Set(tests.filter((test) => test.file === target.file && test.passed).map(innermost));
   return suspects({ folder: realpathSync(folder), spectra: run.spectra, target: innermost(target), passing });
