@@ -2,20 +2,22 @@
  * The worker: runs build cycles for the owner. Its maker reaches tools, steps and budget through the claim only.
  *
  * W1. What the maker's end means is decided in `outcome.ts`; this file runs it and appends what follows.
- * W2. An `external` maker is an effect: its intent is read back before it starts, and an end that nobody saw fails closed.
+ * W2. An `external` maker is an effect itself: what that means stands in `external.ts`.
  */
 import type { CycleEnd, MakerTask } from "@loopledger/shared/core/effects/handling";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
 import { budgetOf } from "@loopledger/shared/core/budget/budget";
-import { digestOf } from "@loopledger/shared/core/json";
+import type { Amounts } from "@loopledger/shared/core/events/fields";
+import type { JsonObject } from "@loopledger/shared/core/json";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { makerOf } from "@loopledger/shared/core/session/plan";
 import type { Checkpoint, OpenDispatch } from "@loopledger/shared/core/session/state";
 import type { Maker } from "@loopledger/shared/ports";
-import { type CycleRunner, type Draft, type Engine, StaleOwner, Steps, type Tenure, watchTenure } from "@loopledger/shared/runtime";
+import { type CycleRunner, type Engine, StaleOwner, Steps, type Tenure, watchTenure } from "@loopledger/shared/runtime";
 import { Effects } from "./effects.ts";
+import { beginOutside, leaveUnknown, outcomeOutside } from "./external.ts";
 import { makerInput, makerKey } from "./input.ts";
-import { builtDraft, failedDraft } from "./outcome.ts";
+import { type Ending, builtDraft, failedDraft } from "./outcome.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 export interface WorkerOptions {
@@ -41,8 +43,10 @@ export function buildRunner(engine: Engine, options: WorkerOptions = {}): CycleR
       if (!maker) return missing(engine, tenure, `no maker ${name ?? "for this kind of leaf"} is registered`);
       const actor: Actor = { kind: "maker", id: maker.principal };
       const run: Run = { tenure, open, maker, actor, steps: new Steps(engine, tenure, { actor, tools: new ToolCalls(engine, tenure, actor) }) };
-      if (maker.effects === "external") await tenure.append([externalIntent(engine, run)]);
-      await finish(engine, run, await runMaker(engine, run, { stopping, options }));
+      const begun = maker.effects === "external" ? await beginOutside(engine, run) : null;
+      if (begun?.kind === "late") return;
+      if (begun?.kind === "over") return tenure.append([builtDraft(begun.end, endingOf(engine, run))], { follow: true });
+      await finish(engine, run, await runMaker(engine, run, { stopping, options, secondsLeft: begun?.secondsLeft ?? null }));
     },
     async settle(tenure, keys) {
       const effects = new Effects(engine, tenure);
@@ -55,12 +59,20 @@ export function buildRunner(engine: Engine, options: WorkerOptions = {}): CycleR
   };
 }
 
-async function runMaker(engine: Engine, run: Run, at: { readonly stopping: AbortSignal; readonly options: WorkerOptions }): Promise<CycleEnd> {
+interface Running {
+  readonly stopping: AbortSignal;
+  readonly options: WorkerOptions;
+  /** Of an external maker: the rest of its time; null where its own limit is all. */
+  readonly secondsLeft: number | null;
+}
+
+async function runMaker(engine: Engine, run: Run, at: Running): Promise<CycleEnd> {
   const { tenure, open, maker, steps } = run;
   const watch = watchTenure(engine, tenure, at.stopping);
   const { live } = at.options;
   try {
-    const wall = budgetOf(tenure.state).wallSeconds.remaining;
+    const limits = [budgetOf(tenure.state).wallSeconds.remaining, at.secondsLeft].filter((one) => one !== null);
+    const wall = limits.length > 0 ? Math.min(...limits) : null;
     const task: MakerTask = {
       sessionId: tenure.sessionId, dispatch: open.eventId, iteration: open.iteration, leaf: open.leaf, task: open.task, epoch: tenure.epoch,
       attempt: open.attempts, idempotencyKey: makerKey(tenure.state, open), input: makerInput(tenure.state, open), steps, wallSecondsLeft: wall,
@@ -75,36 +87,32 @@ async function runMaker(engine: Engine, run: Run, at: { readonly stopping: Abort
 }
 
 async function finish(engine: Engine, run: Run, end: CycleEnd): Promise<void> {
-  const { tenure, open, maker, actor, steps } = run;
+  const { tenure, maker, steps } = run;
   const external = maker.effects === "external";
+  if (end.kind === "suspended" && steps.refused && !external) return outOfBudget(engine, tenure, steps.refused);
   if (end.kind === "stopped" || end.kind === "suspended") return external ? leaveUnknown(tenure) : undefined;
-  const at = { open, actor, usage: steps.used, retryAttempts: tenure.state.submission?.bounds.retryAttempts ?? 1, random: engine.ids.random() };
   if (end.kind === "failed" && external && end.failure !== "transient") return leaveUnknown(tenure);
+  const at = endingOf(engine, run);
   const outcome = end.kind === "built" ? builtDraft(end, at) : failedDraft(end, at);
-  const settled: Draft[] = external
-    ? [{ type: "tool_result", data: { key: makerKey(tenure.state, open), outcome: end.kind === "built" ? "confirmed" : "failed", result: null }, actor }]
-    : [];
-  await tenure.append([...settled, outcome], { follow: true });
+  await tenure.append([...(external ? [outcomeOutside(run, end)] : []), outcome], { follow: true });
+}
+function endingOf(engine: Engine, { tenure, open, actor, steps }: Run): Ending {
+  return { open, actor, usage: steps.used, retryAttempts: tenure.state.submission?.bounds.retryAttempts ?? 1, random: engine.ids.random() };
 }
 
-/** Whether an external maker did its work is not known: the owner's next claim says so, and the session fails closed. */
-async function leaveUnknown(tenure: Tenure): Promise<void> {
-  if (tenure.holds() && tenure.state.unsettled.length > 0 && !tenure.state.end) await tenure.reclaim();
+function missing(engine: Engine, tenure: Tenure, error: string): Promise<void> {
+  return suspend(engine, tenure, { reason: "handler_missing", error });
+}
+/** A run that was refused a reservation is not begun again before somebody raises the budget. */
+function outOfBudget(engine: Engine, tenure: Tenure, wanted: Amounts): Promise<void> {
+  const text = Object.entries(wanted).map(([of, amount]) => `${amount} ${of}`).join(" and ");
+  return suspend(engine, tenure, { reason: "budget_exhausted", error: `A reservation of ${text} does not fit into what is left of the budget`, detail: { ...wanted } as JsonObject });
 }
 
-function externalIntent(engine: Engine, run: Run): Draft {
-  const { open, maker, tenure, actor } = run;
-  const args = { task: open.task, leaf: open.leaf, iteration: open.iteration };
-  const window = maker.timeoutSeconds * 1.1;
-  const data = {
-    tool: `maker:${maker.name}`, args, argsDigest: digestOf(args, engine.ids.sha256), contract: "unsafe", fences: false, callWindowSeconds: window,
-    mutates: true, key: makerKey(tenure.state, open), keySource: "default", dispatch: open.eventId, leaf: open.leaf, iteration: open.iteration, ordinal: 0,
-  } as const;
-  return { type: "tool_requested", data, actor };
-}
-
-async function missing(engine: Engine, tenure: Tenure, error: string): Promise<void> {
-  const data = { disposition: "waiting", reason: "handler_missing", error } as const;
+async function suspend(
+  engine: Engine, tenure: Tenure, why: { readonly reason: "handler_missing" | "budget_exhausted"; readonly error: string; readonly detail?: JsonObject },
+): Promise<void> {
+  const data = { disposition: "waiting", ...why } as const;
   await tenure.append([{ type: "status", data, actor: { kind: "worker", id: engine.ownerId } }]);
   tenure.drop();
 }

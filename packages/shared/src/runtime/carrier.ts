@@ -45,6 +45,8 @@ export type CarryEnd = { readonly seq: number } & (
 
 const longestWaitMs = 30_000;
 const internalTriesMax = 3;
+/** A cycle that left nothing on the ledger is not begun again at once, in ms. */
+const restartMs = 1_000;
 
 export class Carrier {
   readonly #engine: Engine;
@@ -79,6 +81,7 @@ export class Carrier {
           continue;
         }
         if (await this.#act(turn, state, decision)) cycles++;
+        if (decision.do === "run" && this.#engine.folds.peek(sessionId) === state) await turn.wait(restartMs);
       }
     } finally {
       turn.tenure?.drop();

@@ -6,7 +6,7 @@ import type { StepAnswer, StepApi } from "../core/effects/handling.ts";
 import { budgetOf } from "../core/budget/budget.ts";
 import { buildContext } from "../core/context/build-context.ts";
 import type { Actor } from "../core/events/envelope.ts";
-import type { Usage } from "../core/events/fields.ts";
+import type { Amounts, Usage } from "../core/events/fields.ts";
 import { catalogue } from "../core/events/index.ts";
 import { type Json, digestOf } from "../core/json.ts";
 import { own } from "../core/session/persistent-map.ts";
@@ -35,6 +35,7 @@ export class Steps implements StepApi {
   #usage: Usage = {};
   readonly #running = new Set<Promise<unknown>>();
   #fault: { readonly error: unknown } | null = null;
+  #refused: Amounts | null = null;
 
   constructor(engine: Engine, tenure: Tenure, by: { readonly actor: Actor; readonly tools: ToolDesk | null }) {
     this.#engine = engine;
@@ -50,6 +51,10 @@ export class Steps implements StepApi {
   /** A call was answered 423 or 424: how the child ends does not matter any more. */
   get suspended(): boolean {
     return this.#tools?.suspended ?? false;
+  }
+  /** What was to be reserved and does not fit into what is left: the session waits for a raise. */
+  get refused(): Amounts | null {
+    return this.#refused;
   }
   /** Waits until no call is under way. Throws what went wrong on our side in one of them: then the run counts for nothing, whatever it says of itself. */
   async idle(): Promise<void> {
@@ -103,7 +108,10 @@ export class Steps implements StepApi {
       try {
         await this.#append({ type: "reserved", data: { id, amounts: { ...amounts } }, actor: this.#actor });
       } catch (error) {
-        if (error instanceof Suspended) return refusal(409, "budget_exhausted", "the budget does not allow this reservation");
+        if (error instanceof Suspended) {
+          this.#refused = { ...amounts };
+          return refusal(409, "budget_exhausted", "the budget does not allow this reservation");
+        }
         throw error;
       }
       return { ok: true, value: { id } };

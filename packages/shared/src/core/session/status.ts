@@ -107,7 +107,7 @@ function waitingOn(state: SessionState): WaitingOn[] {
   });
   const unknown = state.end?.reason === "incomplete_tool_turn" ? state.unsettled.map((key) => item("reconciliation", key, { since: state.end?.at ?? null })) : [];
   const timers = state.timers.filter((timer) => timer.kind !== "approval").map((timer) => item(timer.kind, timer.armedBy, { since: state.at, expires: timer.dueAt }));
-  const suspension = state.suspension ? [item(state.suspension.reason, state.suspension.error ?? "", { since: state.suspension.since })] : [];
+  const suspension = state.suspension && state.suspension.reason !== "budget_exhausted" ? [item(state.suspension.reason, state.suspension.error ?? "", { since: state.suspension.since })] : [];
   const pause = state.pause ? [item("resume", "paused", { since: state.pause.since })] : [];
   const budget = standingOf(state).reason === "budget_exhausted" ? [item("budget", "budget", { since: state.at })] : [];
   const children = Object.values(state.children).filter((child) => child.open).map((child) => item("child", child.id, { since: state.at }));
