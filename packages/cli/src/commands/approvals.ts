@@ -4,6 +4,7 @@ import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { plain } from "../reading/plain.ts";
 import { withReader } from "../reading/open-reader.ts";
 
 interface ShowOptions { readonly format: string }
@@ -31,7 +32,8 @@ function list(context: CommandContext): Promise<ExitCode> {
   });
 }
 
-function block({ sessionId, checkpoint, trigger, action, since, expires, requestedBy, standing, decision }: CheckpointView, { print: { paint } }: CommandContext): string[] {
+function block(view: CheckpointView, { print: { paint } }: CommandContext): string[] {
+  const { sessionId, checkpoint, trigger, action, since, expires, requestedBy, standing, decision } = plain(view);
   const until = expires === null ? "" : `, expires ${expires}`;
   const stands = standing === "pending" ? paint("yellow", "pending") : `${standing}${decision === null ? "" : ` (${decision})`}`;
   return [

@@ -4,6 +4,7 @@ import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { wholeNumber } from "../reading/flags.ts";
+import { plain } from "../reading/plain.ts";
 import { withReader } from "../reading/open-reader.ts";
 import { standingText } from "../reading/status-text.ts";
 
@@ -20,7 +21,7 @@ function explainSession(context: CommandContext, id: string, at: number | null):
   return withReader(context, async (reader) => {
     const explanation = await reader.explain(id, at);
     if (context.json) context.print.json(explanation);
-    else print(context, explanation);
+    else print(context, plain(explanation));
     return exitCodes.done;
   });
 }

@@ -7,6 +7,7 @@ import { wholeNumber } from "../reading/flags.ts";
 import { untilInterrupted } from "../reading/interruption.ts";
 import { LiveTail } from "../reading/live-tail.ts";
 import { type LogPart, logParts } from "../reading/logs.ts";
+import { shownOutput } from "../reading/plain.ts";
 import { withReader } from "../reading/open-reader.ts";
 
 interface Options { readonly iteration?: string; readonly follow?: boolean }
@@ -22,7 +23,7 @@ function showLogs(context: CommandContext, id: string, options: Options): Promis
   const iteration = options.iteration === undefined ? null : wholeNumber(options.iteration, { flag: "--iteration" });
   const follow = options.follow ?? false;
   return withReader(context, (reader) => untilInterrupted(async (signal) => {
-    const tail = follow && !context.json && !context.remote ? new LiveTail({ dataFolder: context.dataFolder, sessionId: id, show: (chunk) => void process.stdout.write(chunk) }) : null;
+    const tail = follow && !context.json && !context.remote ? new LiveTail({ dataFolder: context.dataFolder, sessionId: id, show: liveShow() }) : null;
     try {
       const since = tail ? (await reader.status(id)).asOf : 0;
       const rows = reader.events(id, { after: 0, refused: false, follow, signal });
@@ -63,6 +64,12 @@ async function* watched(rows: AsyncIterable<EventRow>, { tail, iteration, since 
   }
 }
 
+/** Characters that come in two pieces are put together. */
+function liveShow(): (chunk: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  return (chunk) => void process.stdout.write(shownOutput(decoder.decode(chunk, { stream: true })));
+}
+
 /** What was shown while it was printed is not shown again. */
 function show({ json, print }: CommandContext, part: LogPart, shownBytes: number): void {
   if (json) {
@@ -76,6 +83,6 @@ function show({ json, print }: CommandContext, part: LogPart, shownBytes: number
   const head = `── iteration ${part.iteration}${leaf}: ${part.source} ${part.by}, ${part.outcome} (seq ${part.seq}) ──`;
   if (shownBytes === 0) print.line(print.paint("dim", head));
   if (missing > shownBytes) print.line(print.paint("yellow", `… ${part.bytes} bytes were printed; these are the last of them`));
-  if (rest.byteLength > 0) print.line(rest.toString("utf8").replace(/\n$/, ""));
+  if (rest.byteLength > 0) print.line(shownOutput(rest.toString("utf8")).replace(/\n$/, ""));
   if (shownBytes > 0) print.line(print.paint("dim", head));
 }

@@ -12,8 +12,8 @@ export function eventLine(row: EventRow, paint: Paint): string {
     const epoch = row.record.epoch === undefined ? "" : ` e${row.record.epoch}`;
     return `${String(row.seq).padStart(5)}  ${paint("dim", `${time}${epoch.padEnd(4)}`)} ${paint(styleOf(row.record), row.record.type.padEnd(20))} ${firstLine(wordsFor(row.record))}`.trimEnd();
   }
-  const type = typeof row.envelope["type"] === "string" ? row.envelope["type"] : "record";
-  const why = row.reason === "held" ? `held: ${row.detail ?? ""}` : `refused: ${row.reason}${row.detail === null ? "" : ` (${firstLine(row.detail, 80)})`}`;
+  const type = typeof row.envelope["type"] === "string" ? firstLine(row.envelope["type"], 40) : "record";
+  const why = row.reason === "held" ? `held: ${firstLine(row.detail ?? "", 80)}` : `refused: ${row.reason}${row.detail === null ? "" : ` (${firstLine(row.detail, 80)})`}`;
   return `    -  ${paint("dim", `${time}    `)} ${paint("dim", type.padEnd(20))} ${paint("yellow", why)}`;
 }
 

@@ -2,6 +2,7 @@
 import { amount, budgetText, effectsText } from "@loopledger/shared/core/session/explain-text";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { Printer, Style } from "../printing.ts";
+import { plain } from "./plain.ts";
 
 type Paint = Printer["paint"];
 
@@ -14,7 +15,8 @@ export function standingText({ disposition, reason }: Pick<StatusView, "disposit
 }
 
 /** A block of lines, the most important first; what is empty is left out. */
-export function statusBlock(view: StatusView, paint: Paint): string[] {
+export function statusBlock(given: StatusView, paint: Paint): string[] {
+  const view = plain(given);
   const row = (name: string, text: string | null): string[] => (text === null || text === "" ? [] : [`  ${paint("dim", name.padEnd(10))} ${text}`]);
   return [
     `${paint("bold", view.sessionId)}  ${standingText(view, paint)}`,
@@ -67,6 +69,6 @@ export function listLine(view: StatusView, width: number, paint: Paint): string 
 }
 
 export function firstLine(text: string, max = 160): string {
-  const line = text.trim().split("\n")[0] ?? "";
+  const line = plain(text).trim().split("\n")[0] ?? "";
   return line.length > max ? `${line.slice(0, max - 1).toWellFormed()}…` : line;
 }

@@ -50,6 +50,15 @@ describe("a status as a person reads it", () => {
   });
 });
 
+test("nothing in a text of others can steer a terminal", () => {
+  const evil = "\u001b[2Jgone\u0007\u009b1m";
+  const story = begin([...toBuild({ goal: { goal: evil } }), asks(`mail:${evil}`, { contract: "unsafe" }), own("tool_result", { key: `mail:${evil}` }), own("built", { summary: evil })]);
+  const lines = [...statusBlock(story.status, plain), listLine(story.status, 8, plain), ...rowsOf(story).map((row) => eventLine(row, plain))];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be there.
+  for (const line of lines) expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+  expect(lines.join("\n")).toContain("gone");
+});
+
 describe("the lines of events", () => {
   test("say in a few words what happened", () => {
     const lines = linesOf([...toBuild(), asks("deploy:1"), own("tool_result", { key: "deploy:1" }), own("built"), owed(), fails({ next_steps: ["mend the sum"] })]);

@@ -89,9 +89,9 @@ function stateLines(state: SessionState, status: StatusView): string[] {
   ];
 }
 
-/** Text of others stays one line, so that it cannot pass for a heading of ours. */
+/** Text of others stays one line, so that it cannot pass for a heading of ours, and steers no terminal. */
 function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   return line.length > 300 ? `${line.slice(0, 297).toWellFormed()}...` : line;
 }
 /** A fence longer than any run of backticks inside. */
