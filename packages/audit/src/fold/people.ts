@@ -48,14 +48,15 @@ export const actRules: Rules<ActType> = {
         const opens = end.disposition === "handed_off" && end.reason !== "approval_rejected";
         return opens ? null : refuse("after_end", "X1", `nothing re-opens ${end.disposition} (${end.reason ?? "no reason"})`);
       }
-      return session.pause || session.suspension ? null : refuse("not_owed", "T2", "there is nothing to resume");
+      const resumable = session.suspension !== null && session.suspension.reason !== "budget_exhausted";
+      return session.pause || resumable ? null : refuse("not_owed", "T2", "there is nothing to resume");
     },
     applies(c) {
       const { session, record } = c;
       if (session.end && !session.isUnknown) return reopen(c);
       if (record.data.acceptCheck && session.suspension?.reason === "check_changed") acceptCheck(session, session.suspension.detail);
       session.pause = null;
-      session.suspension = null;
+      if (session.suspension?.reason !== "budget_exhausted") session.suspension = null;
     },
   },
   guidance: remark,
@@ -63,6 +64,7 @@ export const actRules: Rules<ActType> = {
     refuses: () => null,
     applies({ session, record }) {
       session.purse.raise(record.data);
+      if (session.suspension?.reason === "budget_exhausted") session.suspension = null;
     },
   },
   tick: remark,

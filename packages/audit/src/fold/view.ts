@@ -88,7 +88,7 @@ function waitingOn(session: Session): Waited[] {
   if (session.isUnknown) for (const key of session.unsettled) list.push(one("reconciliation", key, { since: end?.at ?? null }));
   for (const child of session.children.values()) if (child.open) list.push(one("child", child.id, { since: at }));
   for (const timer of clocks(session)) list.push(one(timer.kind, timer.armedBy, { since: at, expires: timer.dueAt }));
-  if (suspension) list.push(one(suspension.reason, suspension.error ?? "", { since: suspension.since }));
+  if (suspension && suspension.reason !== "budget_exhausted") list.push(one(suspension.reason, suspension.error ?? "", { since: suspension.since }));
   if (pause) list.push(one("resume", "paused", { since: pause.since }));
   if (standing(session).reason === "budget_exhausted") list.push(one("budget", "budget", { since: at }));
   return list;
