@@ -175,4 +175,12 @@ describe("a session has one owner at a time", () => {
     expect(await run.ended).toMatchObject({ code: 130 });
     await until(() => !isAlive(Number(shop.lines("pids")[0])), { what: "the maker's end", timeoutMs: patienceMs / 2 });
   });
+
+  test("where the data folder is taken away it leaves with 7, and its maker goes too", async () => {
+    const run = shop.start(slow());
+    await shop.until("pids");
+    shop.remove(".loopledger");
+    expect(await run.ended).toMatchObject({ code: 7, err: expect.stringContaining("deleted or replaced") });
+    await until(() => !isAlive(Number(shop.lines("pids")[0])), { what: "the maker's end", timeoutMs: patienceMs / 2 });
+  });
 });

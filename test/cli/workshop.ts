@@ -42,6 +42,9 @@ export class Workshop {
   lines(name: string): string[] {
     return this.read(name).split("\n").filter((line) => line !== "");
   }
+  remove(name: string): void {
+    rmSync(join(this.folder, name), { recursive: true, force: true, maxRetries: 5 });
+  }
   has(name: string): boolean {
     return existsSync(join(this.folder, name));
   }

@@ -83,6 +83,7 @@ async function listAll(program: Command, words: readonly string[], environment: 
   const asked = words[words.indexOf("help") + 1];
   const entry = words.includes("help") ? commandList.find((one) => one.name === asked) : undefined;
   if (entry) return load(program, entry, environment);
+  if (words.includes("help") && asked !== undefined) throw unknownCommand(asked, await nearest(asked));
   for (const one of commandList) program.command(one.name).description(one.summary).allowUnknownOption();
   program.addHelpText("after", "\nExamples:\n  loopledger run \"make the tests pass\" --maker ./agent.sh --check \"npm test\"\n  loopledger status fix-login --json\n");
   program.action(() => program.help());

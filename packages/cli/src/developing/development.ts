@@ -11,7 +11,7 @@ import { roleNames } from "../composition/crew.ts";
 import type { Project } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
-import { isSettled } from "../running/drive.ts";
+import { isSettled, refuseLostLedger } from "../running/drive.ts";
 import { endingText } from "../story/ending.ts";
 import { rowStory } from "../story/row-story.ts";
 import { type Story, makeStory } from "../story/story.ts";
@@ -102,6 +102,7 @@ export class Development {
       const state = await open.engine.folds.open(sessionId);
       const settled = isSettled(state);
       if (draining.signal.aborted || (settled && !services.crew.offers.carries(sessionId))) return state;
+      await refuseLostLedger(open.engine);
       await nextChange(open.engine, sessionId, { maxMs: settled ? lookMs : longestMs, signal: draining.signal });
     }
   }

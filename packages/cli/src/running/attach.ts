@@ -2,14 +2,15 @@
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { type Engine, nextChange } from "@loopledger/shared/runtime";
-import { isSettled } from "./drive.ts";
+import { isSettled, refuseLostLedger } from "./drive.ts";
 
-const longestMs = 60_000;
+const longestMs = 1_000;
 
 export async function attachTo(engine: Engine, sessionId: SessionId, signal: AbortSignal): Promise<SessionState> {
   for (;;) {
     const state = await engine.folds.open(sessionId);
     if (isSettled(state) || signal.aborted) return state;
+    await refuseLostLedger(engine);
     await nextChange(engine, sessionId, { maxMs: longestMs, signal });
   }
 }

@@ -1,5 +1,6 @@
 /** Carries one session, and the children that it opens, until it has ended or waits for somebody. */
 import type { SessionId } from "@loopledger/shared/core/brand";
+import { isLoopledgerError } from "@loopledger/shared/core/errors";
 import { nextDerived } from "@loopledger/shared/core/session/derive";
 import { type SessionState, holderOf } from "@loopledger/shared/core/session/state";
 import { standingOf } from "@loopledger/shared/core/session/status";
@@ -49,11 +50,19 @@ export async function driveSession(sessionId: SessionId, { engine, crew, family,
       if (stopping.aborted || (settled && !crew.offers.carries(sessionId))) return state;
       const pid = await heldBy(engine, crew.liveness, state);
       if (pid !== null) throw sessionHeld(sessionId, pid);
+      await refuseLostLedger(engine);
       await nextChange(engine, sessionId, { maxMs: settled ? lookMs : longestMs, signal: stopping });
     }
   } finally {
     stopListening();
   }
+}
+
+/** Throws where the ledger is gone for good, a deleted folder say: nothing that is waited for can come any more. */
+export async function refuseLostLedger({ ledger }: Engine): Promise<void> {
+  await ledger.end().catch((error: unknown) => {
+    if (isLoopledgerError(error) && error.then === "stop") throw error;
+  });
 }
 
 /** The session and its children: what this process follows and may claim. */
