@@ -4,13 +4,12 @@
  * It holds nothing between two looks, and any number of schedulers may run: what they write is recomputable, so that
  * a cause has one accepted dispatch however many of them write it.
  */
-import type { LogTime } from "@loopledger/shared/core/brand";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { type Engine, type Scheduler, appendAll, schedulerActor, withDerived } from "@loopledger/shared/runtime";
 import { owing } from "./owing.ts";
 
 export function makeScheduler(engine: Engine): Scheduler {
-  const look = (state: SessionState) => owing(state, engine.clock.now() as LogTime, engine.ids.sha256);
+  const look = (state: SessionState) => owing(state, engine.logClock.now(), engine.ids.sha256);
   return {
     owes: (state) => look(state).kind !== "nothing",
     async write(state) {

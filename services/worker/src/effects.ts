@@ -142,11 +142,11 @@ export class Effects {
   }
 
   #windowOver(effect: Effect): boolean {
-    return this.#engine.clock.now() > windowOverAt(effect, this.#tenure.state.lastClaimAt);
+    return this.#engine.logClock.now() > windowOverAt(effect, this.#tenure.state.lastClaimAt);
   }
   async #untilWindowOver(effect: Effect): Promise<void> {
     while (!this.#windowOver(effect)) {
-      await this.#pause(windowOverAt(effect, this.#tenure.state.lastClaimAt) - this.#engine.clock.now() + 5);
+      await this.#pause(windowOverAt(effect, this.#tenure.state.lastClaimAt) - this.#engine.logClock.now() + 5);
     }
   }
   async #pause(ms: number): Promise<void> {

@@ -5,7 +5,7 @@
  * A2. A retry sends the same bytes. An append whose fate is unknown is read back before anything else is done.
  * A3. Records that belong together are one atomic batch, split only where a failpoint stands in it.
  */
-import type { LogTime, SessionId } from "../core/brand.ts";
+import type { SessionId } from "../core/brand.ts";
 import type { Actor } from "../core/events/envelope.ts";
 import type { Verdict } from "../core/session/evolve.ts";
 import { dueTimers, nextDerived } from "../core/session/derive.ts";
@@ -102,7 +102,7 @@ export async function appendAct(engine: Engine, sessionId: SessionId, draft: Dra
 /** An answer that comes too late finds its request expired, also where no scheduler runs: what came due is written before it. */
 async function afterExpiry(engine: Engine, sessionId: SessionId): Promise<SessionState> {
   const state = await engine.folds.open(sessionId);
-  const due = dueTimers(state, engine.clock.now() as LogTime, engine.ids.sha256);
+  const due = dueTimers(state, engine.logClock.now(), engine.ids.sha256);
   if (due.length === 0) return state;
   await appendAll(engine, sessionId, due.map((one) => engine.author.derive(sessionId, one, schedulerActor(engine))));
   await appendAll(engine, sessionId, withDerived(engine, await engine.folds.open(sessionId), []));

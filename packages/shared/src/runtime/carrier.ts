@@ -94,7 +94,7 @@ export class Carrier {
     return this.#crew.liveness.look(state.owner);
   }
   #pause(until: LogTime | null): number {
-    const ms = until === null ? longestWaitMs : until - this.#engine.clock.now();
+    const ms = until === null ? longestWaitMs : until - this.#engine.logClock.now();
     return Math.min(longestWaitMs, Math.max(1, ms));
   }
 

@@ -7,6 +7,7 @@ import { Author } from "./author.ts";
 import { Failpoints } from "./failpoints.ts";
 import { Folds, type FoldsOptions } from "./folds.ts";
 import { type Log, silentLog } from "./log.ts";
+import { LogClock } from "./log-clock.ts";
 
 export interface Ports {
   readonly ledger: Ledger;
@@ -34,6 +35,8 @@ export interface Engine extends Ports {
   readonly folds: Folds;
   readonly failpoints: Failpoints;
   readonly guards: Guards;
+  /** The time by which timers and call windows are judged, as far as this process can tell. */
+  readonly logClock: LogClock;
   readonly log: Log;
   readonly leaseMs: number;
   readonly silenceMs: number;
@@ -46,11 +49,12 @@ export function makeEngine(ports: Ports, settings: EngineSettings): Engine {
   const log = settings.log ?? silentLog;
   const guards = settings.guards ?? guardsOn;
   const report = (error: unknown, what: string): void => log.error({ err: error }, what);
+  const logClock = new LogClock(ports.clock);
   const folds = new Folds({
-    ledger: ports.ledger, ids: ports.ids, report, evolve: makeEvolve(guards), later: (call) => void ports.clock.after(historyRetryMs, call), ...(settings.only && { only: settings.only }),
+    ledger: ports.ledger, ids: ports.ids, report, heard: (time, own) => logClock.heard(time, own), evolve: makeEvolve(guards), later: (call) => void ports.clock.after(historyRetryMs, call), ...(settings.only && { only: settings.only }),
   });
   return {
-    ...ports, folds, guards, log, leaseMs: settings.leaseMs, silenceMs: settings.silenceMs,
+    ...ports, folds, guards, log, logClock, leaseMs: settings.leaseMs, silenceMs: settings.silenceMs,
     ownerId: ports.ids.uuid() as OwnerId,
     author: new Author({ ledgerId: ports.ledger.ledgerId, clock: ports.clock, ids: ports.ids }),
     failpoints: settings.failpoints ?? new Failpoints(new Map(), ports.clock),

@@ -8,7 +8,7 @@
  * R4. `folded` never passes an entry that has not been folded: a session whose history is still being read, or could not be
  *     read and is tried again, holds its partition's position back.
  */
-import type { Offset, SessionId } from "../core/brand.ts";
+import type { LogTime, Offset, SessionId } from "../core/brand.ts";
 import type { LedgerRecord } from "../core/events/envelope.ts";
 import { type Parsed, parseRecord } from "../core/events/parse.ts";
 import { type Evolve, type FoldEntry, type Verdict, evolve as fold } from "../core/session/evolve.ts";
@@ -33,6 +33,8 @@ export interface FoldsOptions {
   readonly sessionsMax?: number;
   /** Calls again after a moment: for a session whose history could not be read. Without it the session's next entry does. */
   readonly later?: (call: () => void) => void;
+  /** Told of the append time of every entry that is folded; `own` where this process waits for its verdict. */
+  readonly heard?: (time: LogTime, own: boolean) => void;
   readonly report: (error: unknown, what: string) => void;
 }
 interface Kept {
@@ -213,6 +215,7 @@ export class Folds {
   #apply(kept: Kept, entry: LogEntry): void {
     if (entry.offset < kept.next) return;
     const parsed = this.#parse(entry);
+    this.#options.heard?.(entry.time, this.#own.has(entry.value ?? ""));
     const { state, verdict } = this.#judge(kept.state, {
       parsed, text: entry.value ?? "", key: entry.key, time: entry.time, partition: entry.partition, offset: entry.offset, verified: "off",
     });

@@ -6,6 +6,7 @@ export * from "./failpoints.ts";
 export * from "./folds.ts";
 export * from "./liveness.ts";
 export * from "./log.ts";
+export * from "./log-clock.ts";
 export * from "./offers.ts";
 export * from "./payloads.ts";
 export * from "./restore.ts";

@@ -58,7 +58,7 @@ export class Liveness {
     if (this.#engine.host.look(owner.host) === "dead") return "gone";
     const holder = await this.#holder(owner.id);
     if (holder !== "unreachable") return holder === "live" ? "live" : "gone";
-    const silentMs = this.#engine.clock.now() - owner.lastAt;
+    const silentMs = this.#engine.logClock.now() - owner.lastAt;
     return silentMs > this.#limits(owner) + this.#engine.silenceMs ? "gone" : "live";
   }
   #holder(id: OwnerId): Promise<HolderState> {

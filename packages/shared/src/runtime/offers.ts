@@ -116,7 +116,7 @@ export class Offers {
   #rest(sessionId: SessionId, end: CarryEnd): void {
     if (end.kind !== "rest") return;
     if (end.on === "holder") return this.#alarm(sessionId, lookMs);
-    if (end.until !== null && this.#crew.scheduler) this.#alarm(sessionId, end.until - this.#engine.clock.now());
+    if (end.until !== null && this.#crew.scheduler) this.#alarm(sessionId, end.until - this.#engine.logClock.now());
   }
   #alarm(sessionId: SessionId, delayMs: number): void {
     this.#silence(sessionId);
