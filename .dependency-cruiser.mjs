@@ -42,6 +42,12 @@ const packages = [
     to: { path: ["^packages/", "^services/"], pathNot: ["^packages/handlers/", `${SHARED}/(core|ports|runtime)/`] },
   },
   {
+    name: "the-audit-is-a-second-implementation",
+    comment: "a wrong fold is seen only by a judge that shares nothing with it but the schemas of the events",
+    from: { path: "^packages/audit/src/", pathNot: TESTS },
+    to: { path: ["^packages/", "^services/"], pathNot: ["^packages/audit/", `${SHARED}/core/(events/|(json|brand)\\.ts$)`] },
+  },
+  {
     name: "only-the-cli-composes-services",
     from: { path: "^packages/", pathNot: "^packages/cli/" },
     to: { path: ["^services/", "^packages/cli/"], pathNot: "^packages/cli/src/config-api\\.ts$" },

@@ -92,6 +92,13 @@ const layering: readonly Violation[] = [
     code: `import { given } from "../../../packages/shared/src/testing/control-target.ts";\nexport const copy = given;\n`,
   },
   {
+    what: "packages/audit imports the fold that it judges",
+    tool: "deps",
+    rule: "the-audit-is-a-second-implementation",
+    path: "packages/audit/src/control-fold.ts",
+    code: `import { evolve } from "../../shared/src/core/session/evolve.ts";\nexport const copy = evolve;\n`,
+  },
+  {
     what: "packages/handlers imports an adapter",
     tool: "deps",
     rule: "handlers-know-no-adapter",

@@ -10,6 +10,7 @@ const workingCommands: readonly CommandEntry[] = [
   { name: "advance", summary: "the one cycle that is owed: for shell loops and cron", load: () => import("./commands/advance.ts") },
   { name: "validate", summary: "is this goal or config right, and what does it amount to", load: () => import("./commands/validate.ts") },
   { name: "doctor", summary: "is everything set as it must be", load: () => import("./commands/doctor.ts") },
+  { name: "audit", summary: "an independent judgement of a ledger and of what was done on it", load: () => import("./commands/audit.ts") },
   { name: "step", summary: "tools, steps, observations and budget, from inside a maker", load: () => import("./commands/step.ts") },
   { name: "completion", summary: "shell completion", load: () => import("./commands/completion.ts") },
 ];

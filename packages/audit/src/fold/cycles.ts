@@ -10,7 +10,7 @@ import type { Case, Dispatch } from "./session.ts";
 import { rootId } from "./tree.ts";
 
 type CycleType = "built" | "cycle_failed" | "handed_back" | "retry" | "step" | "status" | "check";
-const suspensions: ReadonlySet<string | null> = new Set(["handler_missing", "check_changed", "evidence_missing"]);
+const suspensions: ReadonlySet<string | null> = new Set(["handler_missing", "check_changed", "evidence_missing", "budget_exhausted"]);
 
 export const cycleRules: Rules<CycleType> = {
   built: {
@@ -144,10 +144,16 @@ function close({ session }: Case): Dispatch {
 function judged(c: Case<"check">, open: Dispatch): void {
   const { session } = c;
   const { verdict, next_steps: steps } = c.record.data;
-  if (verdict === "INCONCLUSIVE" || (verdict === "PASS" && session.gaps.size > 0)) return undecided(c, open);
+  const blocked = verdict === "PASS" && session.gaps.size > 0;
+  if (blocked) session.blockedPasses.add(c.record.eventId);
+  if (blocked || verdict === "INCONCLUSIVE") {
+    undecided(c, open);
+    return;
+  }
   if ((verdict === "PASS") !== (steps.length === 0)) {
     if (!session.awaitsFirstCheck) session.tree.mark(open.leaf, "unverified");
-    return giveUp(c, "contradictory_verdict");
+    giveUp(c, "contradictory_verdict");
+    return;
   }
   session.checkTries = 0;
   if (verdict === "PASS") passed(c, open);
@@ -158,7 +164,10 @@ function undecided(c: Case<"check">, open: Dispatch): void {
   const { session, record, entry } = c;
   session.checkTries += 1;
   if (!session.awaitsFirstCheck) session.tree.mark(open.leaf, "unverified");
-  if (session.checkTries >= (session.submission?.bounds.checkTries ?? 1)) return giveUp(c, "check_unavailable");
+  if (session.checkTries >= (session.submission?.bounds.checkTries ?? 1)) {
+    giveUp(c, "check_unavailable");
+    return;
+  }
   session.timers.push({ armedBy: record.eventId, kind: "check", dueAt: entry.time + 1000 * 2 ** (session.checkTries - 1), checkpoint: null });
 }
 
@@ -168,14 +177,16 @@ function passed(c: Case<"check">, open: Dispatch): void {
   if (session.awaitsFirstCheck) {
     for (const node of session.tree.nodes) session.tree.mark(node.id, "verified", session.seq);
     session.awaitsFirstCheck = false;
-    return endAs(c, { disposition: "done", reason: "no_mutation_owed" });
+    endAs(c, { disposition: "done", reason: "no_mutation_owed" });
+    return;
   }
   session.failures.check = [];
   session.remaining = null;
   session.tree.mark(open.leaf, "verified", session.seq);
   if (open.leaf !== rootId) {
     goOn(c);
-    return askAfterIteration(c);
+    askAfterIteration(c);
+    return;
   }
   session.owed = owing(c, "receipt", {
     goalDigest: session.submission?.digest ?? "", check: { name: data.check, digest: data.checkDigest }, pinned: data.pinned, revision: data.revision,
@@ -191,12 +202,14 @@ function failed(c: Case<"check">, open: Dispatch): void {
   if (session.awaitsFirstCheck) {
     session.awaitsFirstCheck = false;
     if (tree.isSingle && typeof first === "string") tree.at(rootId).task = first;
-    return goOn(c);
+    goOn(c);
+    return;
   }
   if (open.leaf === rootId && !tree.isSingle && !session.recheckedSinceBuild) {
     for (const node of tree.nodes) if (node.status === "verified") node.status = "unverified";
     session.recheckedSinceBuild = true;
-    return goOn(c);
+    goOn(c);
+    return;
   }
   const left = remainingOf(record.data.evidence);
   const improves = left !== null && session.remaining !== null && left < session.remaining;
@@ -205,8 +218,14 @@ function failed(c: Case<"check">, open: Dispatch): void {
   const node = tree.at(open.leaf);
   if (typeof first === "string") node.task = first;
   tree.mark(open.leaf, "needs-rework", session.seq);
-  if (trips) return giveUp(c, "no_progress");
-  if (typeof first === "object") return oweChild(c, first.goal);
+  if (trips) {
+    giveUp(c, "no_progress");
+    return;
+  }
+  if (typeof first === "object") {
+    oweChild(c, first.goal);
+    return;
+  }
   oweBuild(c, open.leaf, node.task);
   askAfterIteration(c);
   askOnFailure(c, { major: false, why: node.task });

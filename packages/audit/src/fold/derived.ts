@@ -131,6 +131,7 @@ function differs<T extends Content>({ session, record }: Case<T>, owed: Owed | n
 
 /** Which promise is broken by a derived record that nothing calls for. */
 function causeRow(session: Session, record: RecordOf<Content>, cause: string): RowId {
+  if (session.blockedPasses.has(cause)) return "C4";
   if (record.type === "receipt") return session.refused.has(cause) && !session.accepted.has(cause) ? "F4" : "C1";
   if (record.type === "status") return "X1";
   if (record.type === "child_opened" || record.type === "child_refused") return "B3";

@@ -25,7 +25,10 @@ export function oweReview(c: Case, leaf: string): void {
 /** The cycle that the tree calls for: the goal's check before any work, then leaf by leaf. */
 export function goOn(c: Case): void {
   const { session } = c;
-  if (session.awaitsFirstCheck) return oweReview(c, rootId);
+  if (session.awaitsFirstCheck) {
+    oweReview(c, rootId);
+    return;
+  }
   session.tree.close();
   const node = session.tree.next();
   if (!node) return;
@@ -53,7 +56,10 @@ export function forgetFailures(c: Case): void {
 
 /** A failure that hands off, unless the policy wants a person to decide. */
 export function giveUp(c: Case, reason: Reason): void {
-  if (policyOf(c, "onFailure") === null) return endAs(c, { disposition: "handed_off", reason });
+  if (policyOf(c, "onFailure") === null) {
+    endAs(c, { disposition: "handed_off", reason });
+    return;
+  }
   forgetFailures(c);
   goOn(c);
   askOnFailure(c, { major: true, why: reason });

@@ -12,4 +12,4 @@ export interface Rule<T extends EventType> {
 export type Rules<T extends EventType> = { readonly [K in T]: Rule<K> };
 
 /** For records that are kept and change nothing by themselves. */
-export const remark: Rule<never> = { refuses: () => null, applies: () => undefined };
+export const remark: Rule<never> = { refuses: () => null, applies: () => {} };

@@ -182,6 +182,8 @@ export class Session {
   /** Ids of accepted acts: an act counts once. */
   readonly acts = new Set<string>();
   readonly dispatchedFor = new Set<string>();
+  /** Verdicts of PASS that an evidence gap kept from counting. */
+  readonly blockedPasses = new Set<string>();
 
   constructor(id: string) {
     this.id = id;

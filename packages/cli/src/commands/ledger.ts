@@ -1,36 +1,40 @@
-/** `ledger dump`: the entries as the log holds them, accepted or not, for the audit and for keeping. */
+/** `ledger dump`: the entries as the log holds them, accepted or not, or the verdicts of this release on them; for the audit and for keeping. */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import type { LogEntry } from "@loopledger/shared/ports";
 import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { SessionFold } from "../reading/folding.ts";
 import { type Source, withSource } from "../reading/source.ts";
 
-interface Options { readonly session?: string }
+interface Options { readonly session?: string; readonly verdicts?: boolean }
 
 export const register: Register = (program, bind) => {
   const ledger = program.command("ledger").description("the ledger itself").addHelpText("after", example("loopledger ledger dump > dump.ndjson"));
   ledger.command("dump").description("all entries in log order, one JSON row each: partition, offset, time, key, headers, value")
-    .option("--session <id>", "of this session only").addHelpText("after", example("loopledger ledger dump > dump.ndjson && loopledger audit --dump dump.ndjson"))
-    .action(bind<Options>((context, _words, { session }) => dump(context, session)));
+    .option("--session <id>", "of this session only")
+    .option("--verdicts", "what this release makes of each entry, in place of the entry: partition, offset, verdict, reason, seq")
+    .addHelpText("after", example("loopledger ledger dump > dump.ndjson && loopledger audit --dump dump.ndjson", "loopledger ledger dump --verdicts > verdicts.ndjson"))
+    .action(bind<Options>((context, _words, options) => dump(context, options)));
 };
 
 const chunkSize = 1_000;
 
-function dump(context: CommandContext, session: string | undefined): Promise<ExitCode> {
+function dump(context: CommandContext, { session, verdicts = false }: Options): Promise<ExitCode> {
   if (context.remote) throw new UsageError("ledger dump reads the ledger itself; a gateway does not hand it out.", { next: "Leave --url and LOOPLEDGER_URL out." });
   return withSource(context, async (source) => {
     const { LocalReader } = await import("../reading/local-reader.ts");
     if (session !== undefined) await new LocalReader(source, context.dataFolder).status(session);
+    const rowOf = verdicts ? verdictRows(source) : dumpRow;
     for await (const entries of session === undefined ? wholeLedger(source) : [await source.ledger.readSession(session as SessionId)]) {
-      for (const entry of entries) context.print.row(dumpRow(entry));
+      for (const entry of entries) context.print.row(rowOf(entry));
     }
     return exitCodes.done;
   });
 }
 
-async function* wholeLedger({ ledger }: Source): AsyncGenerator<readonly LogEntry[]> {
+export async function* wholeLedger({ ledger }: Source): AsyncGenerator<readonly LogEntry[]> {
   for (let partition = 0; partition < ledger.partitions; partition++) {
     for (let from = 0 as Offset; ; ) {
       const entries = await ledger.read(partition, from, chunkSize);
@@ -42,13 +46,33 @@ async function* wholeLedger({ ledger }: Source): AsyncGenerator<readonly LogEntr
   }
 }
 
-/** The headers are those that the record has on a topic; a value that is no JSON is shown as the text that it is. */
+/**
+ * The headers are those that the record has on a topic; a value that is no JSON is shown as the text that it is. `text` stands beside
+ * a value that, written anew, would be other bytes.
+ */
 export function dumpRow({ partition, offset, time, key, value }: LogEntry): { readonly cursor: string } & Readonly<Record<string, unknown>> {
   const envelope = envelopeOf(value);
   const header = (name: string): string | null => (typeof envelope?.[name] === "string" ? envelope[name] : null);
   const [type, ledgerId] = [header("type"), header("ledgerId")];
   const headers = { ...(type !== null && { type }), ...(ledgerId !== null && { "ledger-id": ledgerId }) };
-  return { partition, offset, time, key, headers, value: envelope ?? value, cursor: `${partition}:${offset}` };
+  const cursor = `${partition}:${offset}`;
+  const whole = envelope !== null && JSON.stringify(envelope) !== value;
+  return { partition, offset, time, key, headers, value: envelope ?? value, ...(whole && { text: value }), cursor };
+}
+
+/** What the fold of this release makes of entries that are handed in in log order; the ledger's own entries are no session's. */
+export function verdictRows({ ids }: Pick<Source, "ids">): (entry: LogEntry) => { readonly cursor: string } & Readonly<Record<string, unknown>> {
+  const folds = new Map<string, SessionFold>();
+  return (entry) => {
+    const { partition, offset, key } = entry;
+    const fold = folds.get(key) ?? new SessionFold(key as SessionId, ids);
+    folds.set(key, fold);
+    const { verdict } = fold.take(entry);
+    return {
+      partition, offset, verdict: verdict.kind, reason: verdict.kind === "void" ? verdict.reason : null, seq: verdict.kind === "accepted" ? verdict.seq : null,
+      cursor: `${partition}:${offset}`,
+    };
+  };
 }
 
 function envelopeOf(value: string | null): Readonly<Record<string, unknown>> | null {
