@@ -19,7 +19,7 @@ export async function act(service: Service, id: string, { act: asked, idempotenc
   if (before.hold) throw new Problem("held", `The session holds a record that this release does not know: ${before.hold.detail}.`);
   if (asked.type === "cancel_requested" && before.end?.disposition === "cancelled") return before;
   const eventId = idempotencyKey === undefined ? undefined : (`act-${engine.ids.sha256(`${id}\n${idempotencyKey}`).slice(0, 40)}` as EventId);
-  const written = engine.author.write(before.sessionId, { ...asked, actor: actorOf(service) } as Draft, undefined, eventId);
+  const written = engine.author.write(before.sessionId, { ...asked, actor: actorOf(service) } as Draft, eventId === undefined ? {} : { eventId });
   const [verdict] = await appendAll(engine, before.sessionId, withDerived(engine, before, [written]));
   // It may have been judged in another state than the batch foresaw: what it calls for is then written here.
   await appendAll(engine, before.sessionId, withDerived(engine, await engine.folds.open(before.sessionId), []));

@@ -40,12 +40,11 @@ export class Author {
   }
 
   /** A record of an owner, or an act. Throws `InvalidRecord` where the data breaks its schema: a bug of the caller. */
-  write(sessionId: SessionId, draft: Draft, tenancy?: Tenancy, eventId?: EventId): Written {
+  write(sessionId: SessionId, draft: Draft, by: Partial<Tenancy> & { readonly eventId?: EventId } = {}): Written {
     const value = {
-      ...this.#envelope(sessionId, draft.type, eventId ?? (this.#ids.uuid() as EventId)),
-      ...(tenancy && { epoch: tenancy.epoch, ownerId: tenancy.ownerId }),
-      ...(tenancy?.n !== undefined && { n: tenancy.n }),
-      ...(tenancy?.dispatch !== undefined && { cause: { eventId: tenancy.dispatch } }),
+      ...this.#envelope(sessionId, draft.type, by.eventId ?? (this.#ids.uuid() as EventId)),
+      ...(by.epoch !== undefined && { epoch: by.epoch }), ...(by.ownerId !== undefined && { ownerId: by.ownerId }),
+      ...(by.n !== undefined && { n: by.n }), ...(by.dispatch !== undefined && { cause: { eventId: by.dispatch } }),
       actor: draft.actor, data: draft.data,
     };
     const parsed = readRecord(value);
