@@ -24,7 +24,7 @@ export interface ReadModel {
   get(projection: string, sessionId: SessionId): Promise<string | null>;
   /** Newest first; `label` is `name=value`; throws `invalid_cursor`. */
   list(projection: string, query: { disposition?: string; label?: string; cursor?: string; limit: number }): Promise<ViewPage>;
-  /** Snapshots of the sessions that are alive. */
+  /** Snapshots of the sessions that are alive; none is older than a cursor that this object has shown, or a fold that starts from both has a hole. */
   alive(projection: string): AsyncIterable<{ sessionId: SessionId; snapshot: string }>;
   projections(): Promise<readonly string[]>;
   /** The projection to read: `main` until another is put to use. */

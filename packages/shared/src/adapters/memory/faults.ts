@@ -33,7 +33,7 @@ export interface OwnershipFaults {
 
 /** What can go wrong between a process and the read models. */
 export interface ReadModelFaults {
-  /** Probability that a read shows a view as it was one write earlier. */
+  /** Probability that `get` or `list` shows a view as it was one write earlier. */
   staleRead?: number;
   /** Probability that a write is applied and its answer is lost: the caller hears `views_unreachable`. */
   loseAck?: number;

@@ -93,7 +93,7 @@ function createHandle({ store, ledgerId, process, faults, random, onApplied }: W
     }),
     list: (projection, query) => answer(() => listOf(viewsOf(projection), query)),
     alive: async function* (projection) {
-      const views = await answer(() => viewsOf(projection));
+      const views = await answer(() => [...(own().get(projection)?.views.values() ?? [])].map((version) => version.now));
       for (const { sessionId, snapshot } of views) if (snapshot !== null) yield { sessionId, snapshot };
     },
     projections: () => answer(() => [...own().keys()].sort()),
