@@ -241,7 +241,8 @@ describe("with bin/loopledger", () => {
   afterEach(() => project?.close());
 
   test("resume with ambiguous tool outcome fails closed", async () => {
-    const made = (project = await Project.make("s", { door: "unsafe" }));
+    const made = await Project.make("s", { door: "unsafe" });
+    project = made;
     const started = Promise.withResolvers<ReturnType<Project["start"]>>();
     made.server.target.next("s", async (apply) => {
       apply();
@@ -264,7 +265,8 @@ describe("with bin/loopledger", () => {
   });
 
   test("concurrent runner fails fast without duplicate work", async () => {
-    const made = (project = await Project.make("s", { door: "idempotent", waits: true }));
+    const made = await Project.make("s", { door: "idempotent", waits: true });
+    project = made;
     const first = made.start("run", "goal.json");
     await until(() => made.begun() === 1, { what: "the maker" });
     const second = await made.run("run", "goal.json");
