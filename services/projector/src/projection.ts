@@ -77,6 +77,15 @@ export class Projection {
     this.#turn = next.catch(() => undefined);
     return next;
   }
+  /** Throws where the store has less than was written to it: it was emptied, and is filled again from its beginning. */
+  look(): Promise<void> {
+    const next = this.#turn.then(async () => {
+      const stored = await this.#views.cursors(this.#settings.projection);
+      for (const [partition, cursor] of this.#cursors) this.#refuseOlder(partition, { cursor, stored: stored.get(partition) ?? (0 as Offset) });
+    });
+    this.#turn = next.catch(() => undefined);
+    return next;
+  }
   async close(): Promise<void> {
     this.#shared?.close();
     await this.#turn;
@@ -151,10 +160,12 @@ export class Projection {
     const stored = await this.#views.cursors(this.#settings.projection);
     await refuseLostLedger(this.#engine.ledger, stored);
     const cursor = stored.get(partition) ?? (0 as Offset);
-    if (cursor < from) {
-      throw new LoopledgerError("views_unreachable", `The views of partition ${partition} went back from ${from} to ${cursor}; they are folded again from there.`);
-    }
+    this.#refuseOlder(partition, { cursor: from, stored: cursor });
     this.#moveTo(partition, cursor);
+  }
+  #refuseOlder(partition: number, { cursor, stored }: { readonly cursor: Offset; readonly stored: Offset }): void {
+    if (stored >= cursor) return;
+    throw new LoopledgerError("views_unreachable", `The views of partition ${partition} went back from ${cursor} to ${stored}; they are folded again from there.`);
   }
 
   /** From where the engine's folds were heard on, they are enough. */

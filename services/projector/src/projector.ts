@@ -36,6 +36,8 @@ export interface Projector {
 }
 
 const pauseMaxMs = 5_000;
+/** How often the store is looked at, whether anything is written or not: views that were lost are there again soon after, in ms. */
+const lookMs = 5_000;
 const batchPauseMaxMs = 2_000;
 
 /** Resolves when the first attempt to begin is over, whether it is ready then or not. */
@@ -60,6 +62,7 @@ class Supervisor implements Projector {
   #running: Promise<void> = Promise.resolve();
   #stopPause: (() => void) | null = null;
   #cancelBatch: (() => void) | null = null;
+  #cancelLook: (() => void) | null = null;
   #writing = false;
   #pauseMs: number;
   #ready = false;
@@ -136,11 +139,13 @@ class Supervisor implements Projector {
       this.#ready = !this.#stopped;
       onReady();
       this.#settle();
+      this.#lookSoon(this.#life);
       return await ended.promise;
     } catch (error) {
       return error;
     } finally {
       this.#disarm();
+      this.#cancelLook?.();
       const life = this.#life;
       this.#life = null;
       await life?.close();
@@ -159,6 +164,16 @@ class Supervisor implements Projector {
         cancel();
         resolve();
       };
+    });
+  }
+
+  #lookSoon(life: Projection): void {
+    this.#cancelLook = this.#engine.clock.after(lookMs, () => {
+      life.look().then(() => {
+        if (this.#life === life) this.#lookSoon(life);
+      }, (error: unknown) => {
+        if (this.#life === life) this.#end(error);
+      });
     });
   }
 

@@ -9,7 +9,7 @@ import { until } from "../../../test/support/until.ts";
 import { Walker, carryToEnd, memoryPlace } from "../../../test/support/walks.ts";
 import { compare } from "../src/comparison.ts";
 import { startProjector } from "../src/projector.ts";
-import { changedViews, cleanUp, documents, expectEqual, opened, sessions, started, walk } from "./views.ts";
+import { changedViews, documents, expectEqual, opened, sessions, started, walk } from "./views.ts";
 
 describe("the store of the views", () => {
   test("with the cursor compare taken away an old projector puts views and cursor back", async () => {
@@ -96,6 +96,23 @@ describe("the store of the views", () => {
     await walk(engine, { seed: 27, steps: 20 });
     await projector.caughtUp();
     await expectEqual(engine);
+  });
+
+  test("a store that was emptied while nothing happens is filled again by itself", async () => {
+    const clock = createVirtualClock();
+    const model = createMemoryReadModel({ clock });
+    const place = opened(memoryPlace(clock));
+    const engine = await place.join({ views: model.handle({ ledgerId: place.ledgerId }) });
+    const projector = await startProjector(engine);
+    const id = sessions[0] as SessionId;
+    await new Walker(engine, randomOf(1)).step(id);
+    await clock.advance(1_000);
+    const before = await documents(engine.views as ReadModel);
+    expect(before.size).toBe(1);
+    model.forget();
+    await clock.advance(10_000);
+    expect(await documents(engine.views as ReadModel)).toEqual(before);
+    await projector.stop();
   });
 
   test("a store that loses requests and answers ends with the same views", async () => {
