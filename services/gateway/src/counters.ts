@@ -42,20 +42,25 @@ export class Counters {
       const standing = standingOf(state).disposition;
       sessions.set(standing, (sessions.get(standing) ?? 0) + 1);
     }
+    const one = (type: Metric["type"], help: string, value: number): Metric => ({ type, help, values: [["", value]] });
     return [
-      metric("loopledger_sessions", "gauge", "Sessions in memory by disposition", [...sessions].map(([name, value]) => [`{disposition="${name}"}`, value])),
-      metric("loopledger_records_total", "counter", "Records folded since the start, by verdict", [
-        ['{verdict="accepted"}', this.#accepted], ['{verdict="held"}', this.#held], ['{verdict="void"}', [...this.#void.values()].reduce((sum, one) => sum + one, 0)],
-      ]),
-      metric("loopledger_void_total", "counter", "Void records since the start, by reason", voidReasons.map((reason) => [`{reason="${reason}"}`, this.#void.get(reason) ?? 0])),
-      metric("loopledger_http_requests_total", "counter", "Requests answered", [["", this.requests]]),
-      metric("loopledger_http_refusals_total", "counter", "Requests answered with a problem", [["", this.refusals]]),
-      metric("loopledger_streams_dropped_total", "counter", "Stream clients dropped because they did not read", [["", this.dropped]]),
-      ...Object.entries(gauges).map(([name, value]) => metric(name, "gauge", name.replaceAll("_", " "), [["", value]])),
+      metric("loopledger_sessions", { type: "gauge", help: "Sessions in memory by disposition", values: [...sessions].map(([name, value]) => [`{disposition="${name}"}`, value]) }),
+      metric("loopledger_records_total", {
+        type: "counter", help: "Records folded since the start, by verdict",
+        values: [['{verdict="accepted"}', this.#accepted], ['{verdict="held"}', this.#held], ['{verdict="void"}', [...this.#void.values()].reduce((sum, count) => sum + count, 0)]],
+      }),
+      metric("loopledger_void_total", {
+        type: "counter", help: "Void records since the start, by reason", values: voidReasons.map((reason) => [`{reason="${reason}"}`, this.#void.get(reason) ?? 0]),
+      }),
+      metric("loopledger_http_requests_total", one("counter", "Requests answered", this.requests)),
+      metric("loopledger_http_refusals_total", one("counter", "Requests answered with a problem", this.refusals)),
+      metric("loopledger_streams_dropped_total", one("counter", "Stream clients dropped because they did not read", this.dropped)),
+      ...Object.entries(gauges).map(([name, value]) => metric(name, one("gauge", name.replaceAll("_", " "), value))),
     ].join("");
   }
 }
 
-function metric(name: string, type: "gauge" | "counter", help: string, values: readonly (readonly [string, number])[]): string {
+interface Metric { readonly type: "gauge" | "counter"; readonly help: string; readonly values: readonly (readonly [string, number])[] }
+function metric(name: string, { type, help, values }: Metric): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${values.map(([labels, value]) => `${name}${labels} ${value}\n`).join("")}`;
 }

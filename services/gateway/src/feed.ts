@@ -29,7 +29,8 @@ export class Row {
   }
   /** The envelope with its seq, as JSON. */
   get data(): string {
-    return (this.#data ??= JSON.stringify({ ...this.#record, seq: this.seq }));
+    this.#data ??= JSON.stringify({ ...this.#record, seq: this.seq });
+    return this.#data;
   }
 }
 

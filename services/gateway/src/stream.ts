@@ -128,8 +128,8 @@ export class Stream {
   /** Ends in order: the client comes back with its last id. */
   close(): void {
     if (this.#over) return;
-    if (this.#blocked) return this.drop();
-    this.#response.end(": the server is stopping; go on from the last id\n\n");
+    if (this.#blocked) this.drop();
+    else this.#response.end(": the server is stopping; go on from the last id\n\n");
     this.#end();
   }
   drop(): void {

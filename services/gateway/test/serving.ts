@@ -102,7 +102,11 @@ export async function streaming(url: string, options: { readonly lastEventId?: s
       text = text.slice(end + 2);
     }
   });
-  for (const over of ["end", "error", "close"]) response.on(over, () => void (isOver = true));
+  for (const over of ["end", "error", "close"]) {
+    response.on(over, () => {
+      isOver = true;
+    });
+  }
   if (response.statusCode !== 200) await until(() => isOver, { what: "the answer to end" });
   const close = (): void => void request.destroy();
   cleanUp.push(close);

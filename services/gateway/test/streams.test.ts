@@ -10,7 +10,8 @@ import { type StreamClient, type StreamEvent, listening, opened, streaming } fro
 const sessions = ["a", "b", "c", "d"].map((name) => `stream-${name}` as SessionId);
 const [first, second] = sessions as [SessionId, SessionId];
 
-async function guide(engine: Engine, sessionId: SessionId, count: number, text = "look at the parser"): Promise<void> {
+async function guide(engine: Engine, sessionId: SessionId, hints: number | { readonly count: number; readonly text: string }): Promise<void> {
+  const { count, text } = typeof hints === "number" ? { count: hints, text: "look at the parser" } : hints;
   for (let i = 0; i < count; i++) await appendAct(engine, sessionId, { type: "guidance", data: { text: `${text} ${i}` }, actor: person });
 }
 async function begun(engine: Engine, ...ids: SessionId[]): Promise<void> {
@@ -112,7 +113,7 @@ describe("streams", () => {
     ["nonsense", "now", 400, "invalid_cursor"], ["a negative one", "-1", 400, "invalid_cursor"], ["a fraction", "1.5", 400, "invalid_cursor"],
     ["one ahead of the session", "4711", 409, "cursor_ahead"], ["a huge one", "999999999999999", 409, "cursor_ahead"],
     ["one longer than any seq", "9".repeat(40), 400, "invalid_cursor"], ["one of the other stream", "v1~x~0.0.0.0", 400, "invalid_cursor"],
-  ])("a session's cursor that is %s is refused before the stream begins", async (_what, cursor, status, code) => {
+  ])("a session's cursor that is %s is refused before the stream begins", async (...[, cursor, status, code]) => {
     const engine = await opened(memoryPlace()).join();
     await begun(engine, first);
     const gateway = await listening(engine);
@@ -127,7 +128,7 @@ describe("streams", () => {
     ["nonsense", () => "42", 400, "invalid_cursor"], ["of another ledger", () => "v1~another~0.0.0.0", 410, "cursor_gone"],
     ["of another number of partitions", (id: string) => `v1~${id}~0.0`, 410, "cursor_gone"], ["ahead of the ledger", (id: string) => `v1~${id}~0.0.zzz.0`, 409, "cursor_ahead"],
     ["beyond every number", (id: string) => `v1~${id}~0.0.zzzzzzzzzzz.0`, 400, "invalid_cursor"],
-  ])("a cursor of the stream of all sessions that is %s is refused before it begins", async (_what, cursorOf, status, code) => {
+  ])("a cursor of the stream of all sessions that is %s is refused before it begins", async (...[, cursorOf, status, code]) => {
     const engine = await opened(memoryPlace()).join();
     await begun(engine, first);
     const gateway = await listening(engine);
@@ -166,7 +167,7 @@ describe("streams", () => {
     const large = "x".repeat(60_000);
     const metrics = async (): Promise<string> => (await fetch(`${gateway.url}/metrics`)).text();
     await until(async () => {
-      await guide(engine, first, 20, large);
+      await guide(engine, first, { count: 20, text: large });
       return (await metrics()).includes("loopledger_streams_dropped_total 1");
     }, { what: "the slow client to be dropped" });
     expect(await metrics()).toContain("loopledger_streams_open 0");
