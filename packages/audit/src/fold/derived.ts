@@ -17,7 +17,7 @@ export const derivedRules: Rules<DerivedType> = {
       const { session, record } = c;
       if (session.end) return refuse("after_end", afterEndRow(session), `a dispatch after ${session.end.disposition}`);
       if (session.open?.eventId === record.eventId) return refuse("duplicate", "D2", "the dispatch is open already");
-      if (session.open) return refuse("not_owed", session.dispatchedFor.has(record.cause?.eventId ?? "") ? "D2" : "D6", "a dispatch beside an open one");
+      if (session.open) return refuse("not_owed", besideRow(session, record.cause?.eventId ?? ""), "a dispatch beside an open one");
       return differs(c, session.owed) ?? heldBack(session, record.data.cycle);
     },
     applies({ session, record, entry }) {
@@ -138,6 +138,10 @@ function causeRow(session: Session, record: RecordOf<Content>, cause: string): R
   if (session.accepted.has(record.eventId) || session.dispatchedFor.has(cause)) return record.type === "dispatched" ? "D2" : "A3";
   if (!session.accepted.has(cause)) return session.refused.has(cause) ? "F4" : "D1";
   return contradicts(session, cause) ? "C3" : "D1";
+}
+function besideRow(session: Session, cause: string): RowId {
+  if (session.refused.has(cause) && !session.accepted.has(cause)) return "F4";
+  return session.dispatchedFor.has(cause) ? "D2" : "D6";
 }
 function contradicts({ verdict }: Session, cause: string): boolean {
   return verdict?.eventId === cause && (verdict.verdict === "PASS") !== (verdict.next_steps.length === 0);

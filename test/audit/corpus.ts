@@ -1,0 +1,60 @@
+/** Logs that test folds: seeded walks of well-meaning and hostile writers, short turns, and the planted ledgers, whose rows are in log order but for one. */
+import type { DumpRow } from "@loopledger/audit";
+import {
+  type Act, type Move, Story, asks, claim, fails, goodMoves, makeMove, moveNames, own, owed, person, randomOf, submit, toBuild, toReview, walkGoals,
+} from "@loopledger/shared/testing";
+import { dumpOf } from "./plant.ts";
+import { effectPlantings } from "./planted/effects.ts";
+import { loopPlantings } from "./planted/loop.ts";
+import { tenurePlantings } from "./planted/tenure.ts";
+
+/** How often a walk means well, by seed. */
+const goodness = [0.95, 0.85, 0.5];
+
+export function walkOf(seed: number, length = 100): Story {
+  const random = randomOf(seed);
+  const good = goodness[seed % goodness.length] ?? 0.9;
+  const story = new Story().append(submit(random.pick(walkGoals)));
+  for (let i = 0; i < length; i++) {
+    const move: Move = { name: random.chance(good) ? random.pick(goodMoves) : random.pick(moveNames), a: random.below(200), b: random.below(200) };
+    makeMove(story, move);
+  }
+  return story;
+}
+/** A walk's record of another session does not belong into the session's log; the reader of a key never sees it there. */
+export function ownRows(rows: readonly DumpRow[]): DumpRow[] {
+  return rows.map((row) => ({ ...row, key: "session-1" }));
+}
+
+export function plantedLogs(): DumpRow[][] {
+  const planted = [...tenurePlantings, ...effectPlantings, ...loopPlantings].map((planting) => planting());
+  return planted.filter(({ row }) => row !== "S4").map(({ inputs }) => [...inputs.ledger]);
+}
+/** Short stories of what walks seldom come to; whatever is refused in them is refused for a reason. */
+const turns: readonly (() => Story)[] = [
+  () => told(toBuild(), claim("V", { epoch: 1 })),
+  () => told([...toBuild(), own("error")]).repeat(),
+  () => told(toBuild(), claim("V", { dispatch: "elsewhere" as never })),
+  () => told([...toBuild(), asks("k1", { fences: false, callWindowSeconds: 60 })]).wait(61_000).append(claim("V")).append(own("reconciled", { key: "k1", outcome: "did_not_happen" })),
+  () => told([...toBuild(), asks("k1"), own("tool_result", { key: "k1", outcome: "failed" })], asks("k1", { args: { to: "elsewhere" } })),
+  () => told([...toBuild(), asks("k1")], own("cycle_failed")),
+  () => told([...toReview(), fails(), person("pause_requested")], owed()),
+  () => told([...toBuild(), asks("k1", { contract: "unsafe", fences: false })], claim("V"), asks("k2"), person("reconciled", { key: "k1" })),
+  () => told([...toReview(), fails(), owed(), own("built"), owed(), fails(), owed(), own("built"), owed()], fails(), person("resumed")),
+  () => told([...toBuild(), own("approval_requested"), person("approval_decided", {}, "boss")], approved("k1"), own("tool_result", { key: "k1" }), approved("k2")),
+  () => told([...toReview(), fails({ checkDigest: `sha256:${"1".repeat(64)}` as never }), owed(), own("built"), owed()], fails({ checkDigest: `sha256:${"2".repeat(64)}` as never })),
+];
+function told(given: readonly Act[], ...then: readonly Act[]): Story {
+  const story = new Story().given(...given);
+  for (const act of then) story.append(act);
+  return story;
+}
+/** A call that one approval lets through. */
+const approved = (key: string): Act => asks(key, { args: { to: "production" }, approval: "cp-1" });
+
+export function turnedLogs(): DumpRow[][] {
+  return turns.map((turn) => dumpOf(turn()));
+}
+export function walkedLogs(seeds: number, length?: number): DumpRow[][] {
+  return Array.from({ length: seeds }, (_, seed) => ownRows(dumpOf(walkOf(seed, length))));
+}
