@@ -1,6 +1,6 @@
 /** What every command gets: where it works, how it speaks, and how it opens the ledger. */
 import { resolve } from "node:path";
-import type { EngineOptions, OpenEngine } from "./composition/open-engine.ts";
+import type { EngineOptions, OpenEngine } from "./composition/engine-options.ts";
 import type { Environment } from "./environment.ts";
 import { type Printer, makePrinter } from "./printing.ts";
 

@@ -6,7 +6,7 @@ import { Liveness, submitGoal } from "@loopledger/shared/runtime";
 import { type Bind, type Register, example } from "../command.ts";
 import { buildCrew } from "../composition/crew.ts";
 import { type Draining, drainOnSignals } from "../composition/draining.ts";
-import type { OpenEngine } from "../composition/open-engine.ts";
+import type { OpenEngine } from "../composition/engine-options.ts";
 import { prepareProject } from "../composition/prepare.ts";
 import { keepCommands } from "../composition/kept-commands.ts";
 import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";

@@ -4,56 +4,21 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Handlers } from "@loopledger/shared/ports";
-import type { SessionId } from "@loopledger/shared/core/brand";
-import { type Engine, type Log, type LogLevel, makeEngine, makeLog, restoreFolds } from "@loopledger/shared/runtime";
+import type { Blobs, Clock, Handlers, Ids, Ledger, Ownership, ReadModel } from "@loopledger/shared/ports";
+import { type Log, makeEngine, makeLog, restoreFolds } from "@loopledger/shared/runtime";
 import { readSettings } from "@loopledger/shared/runtime/config";
-import type { Blobs, Clock, Ids, Ledger, Ownership, Positions, ReadModel } from "@loopledger/shared/ports";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
-import type { CommandContext } from "../context.ts";
-
 import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
+import type { EngineOptions, EnginePlace, OpenEngine } from "./engine-options.ts";
 
-export interface EngineOptions {
-  /** What this process can run; left out by commands that read or act. */
-  readonly handlers?: (ports: HandlerPorts) => Promise<Handlers>;
-  /** Sessions to follow; all where it is left out. */
-  readonly only?: (sessionId: SessionId) => boolean;
-  /** The command writes nothing: a data folder without a ledger stays as it is and reads as empty. */
-  readonly reads?: boolean;
-  /** Folds that do not follow the tail: enough to read sessions once. */
-  readonly still?: boolean;
-  /** Folds that know every session that is alive: seeded from the views' snapshots, then caught up from where those end. */
-  readonly history?: boolean;
-  /** Open the read models too. */
-  readonly views?: boolean;
-  /** From which level on the log speaks where LOOPLEDGER_LOG_LEVEL says nothing (default `warn`). */
-  readonly logLevel?: LogLevel;
-}
-/** What handlers need before there is an engine. */
-export interface HandlerPorts {
-  readonly blobs: Blobs;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-export interface OpenEngine {
-  readonly engine: Engine;
-  readonly ledger: Ledger;
-  readonly views: ReadModel | null;
-  /** The ledger's end when it was opened: what is later is new. */
-  readonly startedAt: Positions;
-  /** Closes folds and ports; what was appended is on the ledger. */
-  close(): Promise<void>;
-}
-
-export async function openEngine(context: CommandContext, options: EngineOptions): Promise<OpenEngine> {
+export async function openEngine(place: EnginePlace, options: EngineOptions): Promise<OpenEngine> {
   const clock = createSystemClock();
   const ids = createSystemIds();
-  const settings = readSettings(clock, context.environment.variables);
-  refuseOtherLedgers(context);
+  const settings = readSettings(clock, place.environment.variables);
+  refuseOtherLedgers(place);
   const log = await makeLog(settings.logLevel ?? options.logLevel ?? "warn");
-  const ports = await openPorts(context.dataFolder, { clock, ids, log, options });
+  const ports = await openPorts(place.dataFolder, { clock, ids, log, options });
   try {
     const handlers = options.handlers ? await options.handlers({ blobs: ports.blobs, clock, log }) : noHandlers;
     const engine = makeEngine(

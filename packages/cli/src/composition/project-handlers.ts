@@ -6,7 +6,7 @@ import type { Handlers } from "@loopledger/shared/ports";
 import { sessionFolder } from "@loopledger/shared/blobs";
 import type { Project } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
-import type { HandlerPorts } from "./open-engine.ts";
+import type { HandlerPorts } from "./engine-options.ts";
 
 /** Commands that were typed, by the names under which a goal finds them. Their names start with `run/`. */
 export interface AdHoc {

@@ -6,7 +6,7 @@ import type { Engine } from "@loopledger/shared/runtime";
 import { CliError } from "../errors.ts";
 import { type Live, type RoleName, type RunningCrew, buildCrew } from "./crew.ts";
 import { portTaken, startHealth } from "./health.ts";
-import type { OpenEngine } from "./open-engine.ts";
+import type { OpenEngine } from "./engine-options.ts";
 
 export interface ServicesOptions {
   readonly roles: readonly RoleName[];

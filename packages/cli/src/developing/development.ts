@@ -4,7 +4,7 @@ import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { nextChange, submitGoal } from "@loopledger/shared/runtime";
 import type { Draining } from "../composition/draining.ts";
-import type { OpenEngine } from "../composition/open-engine.ts";
+import type { OpenEngine } from "../composition/engine-options.ts";
 import { stepLimitMs } from "../composition/project-handlers.ts";
 import { type Services, startServices } from "../composition/services.ts";
 import { roleNames } from "../composition/crew.ts";

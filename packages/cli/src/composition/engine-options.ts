@@ -1,0 +1,43 @@
+/** What a command asks of the engine that it is given, and what it gets. */
+import type { SessionId } from "@loopledger/shared/core/brand";
+import type { Blobs, Clock, Handlers, Ledger, Positions, ReadModel } from "@loopledger/shared/ports";
+import type { Engine, Log, LogLevel } from "@loopledger/shared/runtime";
+import type { Environment } from "../environment.ts";
+
+/** Where the engine lives and what its environment says. */
+export interface EnginePlace {
+  readonly dataFolder: string;
+  readonly environment: Environment;
+}
+
+export interface EngineOptions {
+  /** What this process can run; left out by commands that read or act. */
+  readonly handlers?: (ports: HandlerPorts) => Promise<Handlers>;
+  /** Sessions to follow; all where it is left out. */
+  readonly only?: (sessionId: SessionId) => boolean;
+  /** The command writes nothing: a data folder without a ledger stays as it is and reads as empty. */
+  readonly reads?: boolean;
+  /** Folds that do not follow the tail: enough to read sessions once. */
+  readonly still?: boolean;
+  /** Folds that know every session that is alive: seeded from the views' snapshots, then caught up from where those end. */
+  readonly history?: boolean;
+  /** Open the read models too. */
+  readonly views?: boolean;
+  /** From which level on the log speaks where LOOPLEDGER_LOG_LEVEL says nothing (default `warn`). */
+  readonly logLevel?: LogLevel;
+}
+/** What handlers need before there is an engine. */
+export interface HandlerPorts {
+  readonly blobs: Blobs;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+export interface OpenEngine {
+  readonly engine: Engine;
+  readonly ledger: Ledger;
+  readonly views: ReadModel | null;
+  /** The ledger's end when it was opened: what is later is new. */
+  readonly startedAt: Positions;
+  /** Closes folds and ports; what was appended is on the ledger. */
+  close(): Promise<void>;
+}
