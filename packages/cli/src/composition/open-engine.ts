@@ -85,7 +85,7 @@ async function closePorts({ ledger, ownership, views }: DataPorts): Promise<void
 }
 
 /** Nothing is worse than a command that works on another ledger than the one that was meant. */
-function refuseOtherLedgers({ environment }: CommandContext): void {
+function refuseOtherLedgers({ environment }: EnginePlace): void {
   if (environment.kafkaBrokers === null) return;
   throw new CliError("ledger_unreachable", "LOOPLEDGER_KAFKA_BROKERS is set, and this command has no Kafka adapter.", {
     next: "Unset it to work on the data folder.", exitCode: exitCodes.unreachable,
