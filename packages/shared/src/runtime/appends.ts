@@ -29,7 +29,7 @@ export async function appendAll(engine: Engine, sessionId: SessionId, records: r
     await engine.failpoints.pass(first && around(first).before);
     const readBacks = group.map((one) => engine.folds.expect(one));
     await send(engine, sessionId, { group, readBacks });
-    await engine.failpoints.pass(last && around(last).after);
+    for (const point of (last && around(last).after) ?? []) await engine.failpoints.pass(point);
     verdicts.push(...(await Promise.all(readBacks)));
   }
   return verdicts;
@@ -46,7 +46,7 @@ function groups(engine: Engine, records: readonly Written[]): Written[][] {
       current = [];
     }
     current.push(one);
-    if (engine.failpoints.armed(points.after)) {
+    if (engine.failpoints.armed(...(points.after ?? []))) {
       result.push(current);
       current = [];
     }

@@ -18,21 +18,21 @@ export const failpointNames = [
 export type FailpointName = (typeof failpointNames)[number];
 
 /** The failpoints on both sides of a record's append; a batch is split where one of them is armed. */
-interface Around { readonly before?: FailpointName; readonly after?: FailpointName }
-const claims = { worker: { after: "worker.after_claim_append" }, checker: { after: "checker.after_claim_append" } } as const;
+interface Around { readonly before?: FailpointName; readonly after?: readonly FailpointName[] }
+/** A claim passes the points of every role that it serves. */
 export function around(record: LedgerRecord): Around {
-  if (record.type === "claimed") return record.actor.kind === "checker" ? claims.checker : claims.worker;
-  return records[record.type] ?? none;
+  if (record.type !== "claimed") return records[record.type] ?? none;
+  return { after: record.data.serves.map((cycle) => (cycle === "build" ? "worker.after_claim_append" : "checker.after_claim_append")) };
 }
 const none: Around = {};
 const records: Partial<Record<EventType, Around>> = {
-  goal_submitted: { before: "intake.before_append", after: "intake.after_append" },
-  dispatched: { before: "scheduler.before_dispatch", after: "scheduler.after_dispatch_append" },
-  tool_requested: { before: "worker.before_intent", after: "worker.after_intent_append" },
-  tool_result: { after: "worker.after_outcome_append" },
-  built: { before: "worker.before_built", after: "worker.after_built_append" },
-  check: { before: "checker.before_check", after: "checker.after_check_append" },
-  receipt: { before: "checker.before_receipt", after: "checker.after_receipt_append" },
+  goal_submitted: { before: "intake.before_append", after: ["intake.after_append"] },
+  dispatched: { before: "scheduler.before_dispatch", after: ["scheduler.after_dispatch_append"] },
+  tool_requested: { before: "worker.before_intent", after: ["worker.after_intent_append"] },
+  tool_result: { after: ["worker.after_outcome_append"] },
+  built: { before: "worker.before_built", after: ["worker.after_built_append"] },
+  check: { before: "checker.before_check", after: ["checker.after_check_append"] },
+  receipt: { before: "checker.before_receipt", after: ["checker.after_receipt_append"] },
 };
 
 type Action = { readonly kind: "kill" | "stop" | "throw" } | { readonly kind: "delay" | "block"; readonly ms: number };
@@ -51,8 +51,8 @@ export class Failpoints {
     this.#clock = clock;
   }
 
-  armed(name: FailpointName | undefined): boolean {
-    return name !== undefined && this.#armed.has(name);
+  armed(...names: readonly (FailpointName | undefined)[]): boolean {
+    return names.some((name) => name !== undefined && this.#armed.has(name));
   }
 
   /** Acts where this is the nth time that the point is passed. */

@@ -140,6 +140,6 @@ async function claimEpoch(engine: Engine, state: SessionState, claim: Claiming &
   const data = { dispatch: state.open.eventId, serves: [...claim.serves], leaseMs: engine.leaseMs, host: engine.host.self() };
   const written = engine.author.write(state.sessionId, { type: "claimed", data, actor }, { epoch: claim.epoch, ownerId: engine.ownerId });
   const [verdict] = await appendAll(engine, state.sessionId, [written]);
-  if (claim.role === "worker") await engine.failpoints.pass("worker.after_claim_readback");
+  if (claim.serves.includes("build")) await engine.failpoints.pass("worker.after_claim_readback");
   return verdict ?? { kind: "void", reason: "rival" };
 }
