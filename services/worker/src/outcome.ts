@@ -33,7 +33,8 @@ export function builtDraft(end: CycleEnd & { kind: "built" }, at: Ending): Draft
 export function failedDraft(end: CycleEnd & { kind: "failed" }, at: Ending): Draft {
   const attempt = at.open.retries + 1;
   if (end.failure === "transient" && attempt <= at.retryAttempts) {
-    const delay_seconds = end.retryAfterSeconds ?? Math.min(delayMax, 2 ** (attempt - 1)) * (0.5 + at.random / 2);
+    const delayMs = Math.round(1000 * Math.min(delayMax, 2 ** (attempt - 1)) * (0.5 + at.random / 2));
+    const delay_seconds = end.retryAfterSeconds ?? delayMs / 1000;
     const data = { type: "maker", operation: at.open.leaf, attempt, delay_seconds, error: cutText(end.message, 8192), errorClass: "transient" } as const;
     return { type: "retry", data, actor: at.actor };
   }

@@ -1,5 +1,9 @@
-/** ISO 8601 in UTC of milliseconds since 1970, without a clock or a calendar library (days to civil date by era arithmetic). */
-export function isoOf(ms: number): string {
+/**
+ * ISO 8601 in UTC of milliseconds since 1970, without a clock or a calendar library (days to civil date by era arithmetic).
+ * Parts of a millisecond, as a retry's delay may bring them into its due time, are left out.
+ */
+export function isoOf(instant: number): string {
+  const ms = floor(instant);
   const day = floor(ms / 86_400_000);
   const rest = ms - day * 86_400_000;
   const z = day + 719_468;
