@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { type RowId, audit, exitOf, rowIds } from "@loopledger/audit";
 import type { Planting } from "./plant.ts";
 import { effectPlantings } from "./planted/effects.ts";
+import { furtherPlantings } from "./planted/further.ts";
 import { loopPlantings } from "./planted/loop.ts";
 import { outsidePlantings, soundInputs } from "./planted/outside.ts";
 import { tenurePlantings } from "./planted/tenure.ts";
 
-const plantings: readonly Planting[] = [...tenurePlantings, ...effectPlantings, ...loopPlantings, ...outsidePlantings];
+const plantings: readonly Planting[] = [...tenurePlantings, ...effectPlantings, ...loopPlantings, ...outsidePlantings, ...furtherPlantings];
 const planted = plantings.map((planting) => planting());
 
 describe("a ledger with one thing wrong", () => {
