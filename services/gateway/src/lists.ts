@@ -34,7 +34,8 @@ export async function listSessions(engine: Engine, query: ListQuery): Promise<Vi
 }
 
 function newestFirst(a: ViewCursor, b: ViewCursor): number {
-  return b.at - a.at || (a.sessionId < b.sessionId ? 1 : -1);
+  if (a.at !== b.at) return b.at - a.at;
+  return a.sessionId === b.sessionId ? 0 : a.sessionId < b.sessionId ? 1 : -1;
 }
 
 function foldedRows({ folds }: Engine, { disposition, label }: ListQuery, after: ViewCursor | null): Listed[] {

@@ -15,6 +15,7 @@ async function allPages(get: (url: string) => Promise<{ json: unknown }>, query:
   for (let cursor = ""; ; ) {
     const page = (await get(`/v1/sessions?${query}${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`)).json as Page;
     found.push(...ids(page));
+    expect(new Set(found).size, "a row came twice").toBe(found.length);
     if (page.next === null) return found;
     cursor = page.next;
   }
