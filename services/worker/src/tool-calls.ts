@@ -1,9 +1,9 @@
 /**
  * One run's tool calls: matched with what was settled before, asked about where a person must decide, else made.
  *
- * S1. A call that equals a settled one of this leaf returns the recorded result, in order of occurrence.
+ * S1. A call that equals a settled one of this leaf returns the recorded result, in order of occurrence; one more of the same is another call.
  * S2. On a re-run a mutating call that differs from what was settled for that tool is asked about, not made.
- * S3. A tool that needs approval is asked about first; what runs is what was shown.
+ * S3. A tool that needs approval is asked about first; what runs is what was shown. What is done already is asked about by nobody.
  */
 import type { StepAnswer } from "@loopledger/shared/core/effects/handling";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
@@ -11,6 +11,7 @@ import { type Json, canonicalJson, digestOf } from "@loopledger/shared/core/json
 import { triggersOf } from "@loopledger/shared/core/session/checkpoints";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import type { DataOf } from "@loopledger/shared/core/events/index";
+import type { Effect } from "@loopledger/shared/core/session/state";
 import type { Tool } from "@loopledger/shared/ports";
 import { type Engine, StaleOwner, type Tenure, type ToolDesk, whole } from "@loopledger/shared/runtime";
 import { Effects, type Settled } from "./effects.ts";
@@ -18,6 +19,12 @@ import { settledOf } from "./input.ts";
 
 type Answer = StepAnswer<{ outcome: "confirmed" | "failed"; result: Json }>;
 type Intent = DataOf<"tool_requested">;
+interface Asked {
+  readonly args: Json;
+  readonly callerKey?: string | undefined;
+  /** The checkpoint that let it through. */
+  readonly approval?: string;
+}
 const no = (status: 404 | 409 | 423 | 424, code: Extract<Answer, { ok: false }>["code"], detail: string): Answer => ({ ok: false, status, code, detail });
 
 export class ToolCalls implements ToolDesk {
@@ -25,9 +32,10 @@ export class ToolCalls implements ToolDesk {
   readonly #tenure: Tenure;
   readonly #actor: Actor;
   readonly #effects: Effects;
-  /** Keys of settled calls that this run has been given back already. */
+  /** Keys of settled calls that this run has been given back already, and of those that it makes itself. */
   readonly #given = new Set<string>();
-  readonly #ordinals = new Map<string, number>();
+  /** Keys that this run made of a call's content. */
+  readonly #spelled = new Set<string>();
   readonly #underWay = new Map<string, Promise<Answer>>();
   #suspended = false;
 
@@ -53,40 +61,61 @@ export class ToolCalls implements ToolDesk {
     }
     const ownKey = callerKey ?? tool.key?.(args);
     const reworded = open.length > 0 && (tool.mutates || tool.contract === "unsafe") && (ownKey === undefined || open.some((one) => one.key === ownKey));
+    const known = ownKey === undefined || reworded ? null : this.#known({ key: ownKey, tool: name, argsDigest });
+    if (known) return known;
     if (reworded) return this.#ask("repeat_after_takeover", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
     if (this.#needsApproval(tool)) return this.#ask("before", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
     return this.#make(tool, this.intentOf(tool, { args, callerKey }));
   }
 
   /** The intent of a call, with the key that survives owners, attempts and restarts. */
-  intentOf(tool: Tool, call: { readonly args: Json; readonly callerKey?: string | undefined; readonly approval?: string }): Intent {
+  intentOf(tool: Tool, call: Asked): Intent {
     const { open, sessionId } = this.#tenure.state;
     if (!open) throw new StaleOwner(sessionId, "dropped");
-    const { sha256 } = this.#engine.ids;
-    const spelled = `${tool.name}\n${canonicalJson(call.args)}`;
-    const ordinal = this.#ordinals.get(spelled) ?? 0;
-    this.#ordinals.set(spelled, ordinal + 1);
-    const derived = tool.key?.(call.args);
-    const parts = [sessionId, open.leaf, open.iteration, tool.name, call.args, ordinal];
+    const argsDigest = digestOf(call.args, this.#engine.ids.sha256);
     return {
-      tool: tool.name, args: call.args, argsDigest: digestOf(call.args, sha256), contract: tool.contract, fences: tool.fences,
-      callWindowSeconds: tool.callWindowSeconds, mutates: tool.mutates,
-      key: call.callerKey ?? derived ?? `${tool.name}:${sha256(canonicalJson(parts)).slice(0, 32)}`,
-      keySource: call.callerKey !== undefined ? "caller" : derived !== undefined ? "tool" : "default",
-      dispatch: open.eventId, leaf: open.leaf, iteration: open.iteration, ordinal,
+      tool: tool.name, args: call.args, argsDigest, contract: tool.contract, fences: tool.fences,
+      callWindowSeconds: tool.callWindowSeconds, mutates: tool.mutates, ...this.#keyed(tool, call, argsDigest),
+      dispatch: open.eventId, leaf: open.leaf, iteration: open.iteration,
       ...(call.approval !== undefined && { approval: call.approval }),
     };
+  }
+  #keyed(tool: Tool, call: Asked, argsDigest: string): Pick<Intent, "key" | "keySource" | "ordinal"> {
+    const key = call.callerKey ?? tool.key?.(call.args);
+    // A person let another wording through under a key that is taken: it gets a key of its own.
+    const taken = call.approval !== undefined && key !== undefined && this.#isOther(lookUp(this.#tenure.state.effects, key), { tool: tool.name, argsDigest });
+    if (key === undefined || taken) return this.#spell(tool.name, call.args);
+    return { key, keySource: call.callerKey !== undefined ? "caller" : "tool", ordinal: 0 };
+  }
+  /** The key of a call that brings none: of its content, and of how many of the same were made before it, in this run or in an earlier one. */
+  #spell(tool: string, args: Json): Pick<Intent, "key" | "keySource" | "ordinal"> {
+    const { open, sessionId, effects } = this.#tenure.state;
+    for (let ordinal = 0; ; ordinal++) {
+      const parts = [sessionId, open?.leaf ?? "", open?.iteration ?? 0, tool, args, ordinal];
+      const key = `${tool}:${this.#engine.ids.sha256(canonicalJson(parts)).slice(0, 32)}`;
+      if (this.#spelled.has(key) || lookUp(effects, key)?.settled === "confirmed") continue;
+      this.#spelled.add(key);
+      return { key, keySource: "default", ordinal };
+    }
+  }
+
+  #isOther(known: Effect | undefined, call: { readonly tool: string; readonly argsDigest: string }): boolean {
+    return known !== undefined && (known.tool !== call.tool || known.argsDigest !== call.argsDigest);
+  }
+  /** The answer to a call whose key is on the ledger already; null where it is still to be made. */
+  #known(call: { readonly key: string; readonly tool: string; readonly argsDigest: string }): Promise<Answer> | Answer | null {
+    const known = lookUp(this.#tenure.state.effects, call.key);
+    if (this.#isOther(known, call)) return no(409, "key_conflict", `key ${call.key} stands for another call: same key, other arguments`);
+    return known?.settled === "confirmed" && known.contract !== "none" ? this.#recorded(known.result) : null;
   }
 
   /** Makes the effect of an intent; a second call under the same key while the first is under way gets the same answer. */
   async #make(tool: Tool, intent: Intent): Promise<Answer> {
-    const known = lookUp(this.#tenure.state.effects, intent.key);
-    if (known && (known.tool !== intent.tool || known.argsDigest !== intent.argsDigest)) {
-      return no(409, "key_conflict", `key ${intent.key} stands for another call: same key, other arguments`);
-    }
-    if (known?.settled === "confirmed" && known.contract !== "none") return this.#recorded(known.result);
+    const known = this.#known(intent);
+    if (known) return known;
     const before = this.#underWay.get(intent.key);
     if (before) return before;
+    this.#given.add(intent.key);
     const made = this.#effects.make(tool, intent, this.#actor).then((settled) => this.#answer(settled, intent.key));
     this.#underWay.set(intent.key, made);
     return made.finally(() => this.#underWay.delete(intent.key));
@@ -96,7 +125,6 @@ export class ToolCalls implements ToolDesk {
       this.#suspended = true;
       return no(424, "incomplete_tool_turn", `outcome of ${key} is unknown; a person has to settle it`);
     }
-    if (settled.kind === "confirmed") this.#given.add(key);
     return { ok: true, value: { outcome: settled.kind, result: settled.result } };
   }
   async #recorded(result: Json): Promise<Answer> {

@@ -4,6 +4,7 @@
  * K1. The next step starts when the own append has been read back; not on a poll, a view or a lease.
  * K2. A tenure that is lost is dropped whole; what follows starts from a claim.
  * K3. An error of ours never ends the process: the session is dropped and offered again, and a cycle that fails so three times is recorded as failed.
+ *     A record of ours that is refused although nobody else has taken the session is such an error.
  */
 import type { LogTime, SessionId } from "../core/brand.ts";
 import type { Cycle } from "../core/events/fields.ts";
@@ -45,6 +46,8 @@ export type CarryEnd = { readonly seq: number } & (
 
 const longestWaitMs = 30_000;
 const internalTriesMax = 3;
+/** Why a record is refused that says nothing of another owner: the next claim would only write it again. */
+const ownFaults: ReadonlySet<StaleOwner["reason"]> = new Set(["key_conflict", "forbidden", "malformed", "duplicate", "wrong_cycle"]);
 /** A cycle that left nothing on the ledger is not begun again at once, in ms. */
 const restartMs = 1_000;
 
@@ -101,6 +104,10 @@ export class Carrier {
   /** True where a cycle was run to its end. */
   async #act(turn: Turn, state: SessionState, decision: Exclude<Decision, { do: "over" | "wait" }>): Promise<boolean> {
     try {
+      if (turn.faults >= internalTriesMax && (decision.do === "run" || decision.do === "perform")) {
+        await turn.recordFault();
+        return true;
+      }
       switch (decision.do) {
         case "claim": await this.#claim(turn, state, decision.cycle); return false;
         case "hand_back": await turn.handBack(decision.why); return false;
@@ -132,7 +139,7 @@ export class Carrier {
 
   async #failed(turn: Turn, error: unknown): Promise<void> {
     if (error instanceof Suspended) return turn.wait(100);
-    if (error instanceof StaleOwner) {
+    if (error instanceof StaleOwner && !ownFaults.has(error.reason)) {
       const current = this.#engine.folds.peek(turn.sessionId)?.epoch;
       this.#engine.log.info({ session: turn.sessionId, reason: error.reason, epoch: turn.tenure?.epoch, current }, error.message);
       turn.lose();
@@ -140,9 +147,9 @@ export class Carrier {
     }
     turn.faults++;
     this.#engine.log.error({ err: error, session: turn.sessionId, faults: turn.faults }, "cycle dropped");
-    if (turn.faults >= internalTriesMax && turn.tenure?.holds() && turn.tenure.state.unsettled.length === 0) await turn.recordFault(error);
+    turn.lastFault = error instanceof StaleOwner ? new Error(`the ledger refuses what the owner of ${turn.sessionId} writes: ${error.reason}`) : error;
     turn.lose();
-    await turn.wait(50 * 2 ** turn.faults);
+    await turn.wait(Math.min(longestWaitMs, 50 * 2 ** turn.faults));
   }
 }
 
@@ -153,6 +160,7 @@ class Turn {
   readonly #engine: Engine;
   tenure: Tenure | null = null;
   faults = 0;
+  lastFault: unknown = null;
 
   constructor(engine: Engine, sessionId: SessionId, stopping: AbortSignal) {
     this.#engine = engine;
@@ -181,8 +189,10 @@ class Turn {
     }
     this.lose();
   }
-  async recordFault(error: unknown): Promise<void> {
-    const { tenure } = this;
+  /** Records the cycle as failed, and counts anew. */
+  async recordFault(): Promise<void> {
+    const { tenure, lastFault: error } = this;
+    this.faults = 0;
     const open = tenure?.state.open;
     if (!tenure || !open) return;
     const message = error instanceof Error ? error.message : String(error);

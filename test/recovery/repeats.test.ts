@@ -1,0 +1,130 @@
+/** A maker that makes the same call twice: two calls, also where it is killed, asked about or run again between them. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FnMakerTask } from "@loopledger/handlers/index";
+import type { SessionId } from "@loopledger/shared/core/brand";
+import type { Goal } from "@loopledger/shared/core/events/goal";
+import { statusOf } from "@loopledger/shared/core/session/status";
+import { appendAct } from "@loopledger/shared/runtime";
+import { lookUp } from "@loopledger/shared/core/session/persistent-map";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { deploying } from "../support/worlds/deploying.ts";
+import { memoryWorld } from "../support/worlds/memory-world.ts";
+import { brokenBy, brokenEffects, countOf, foldSession } from "../support/worlds/oracle.ts";
+import type { Peer } from "../support/worlds/peer.ts";
+import { Target } from "../support/worlds/target.ts";
+import { type World, decideOn, stateOf, submit, untilOver } from "../support/worlds/world.ts";
+
+let folder: string;
+let target: Target;
+let world: World;
+const id = "s" as SessionId;
+const asked: Goal["policy"] = { approvals: [{ before: "idempotent" }] };
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "loopledger-repeats-"));
+  target = new Target(folder);
+  world = memoryWorld();
+});
+afterEach(async () => {
+  await world.close();
+  target.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function peerOf(maker: (task: FnMakerTask) => unknown): Promise<Peer> {
+  const peer = await world.join({ handlers: deploying({ target, maker }) });
+  peer.work();
+  return peer;
+}
+const same = { part: 1 };
+const twice = async (task: FnMakerTask): Promise<unknown> => ({ artifacts: [await task.tool("idempotent", same), await task.tool("idempotent", same)] });
+const pending = async (): Promise<void> => {
+  await world.until(async () => (await stateOf(world, id)).pending.length > 0, "the question");
+};
+async function sound(): Promise<void> {
+  const folded = foldSession(await world.entries(), id);
+  expect([...brokenBy(folded), ...brokenEffects(folded, target.rows())]).toEqual([]);
+}
+
+describe("the same call twice in one cycle", () => {
+  test("is made twice, also by a maker that is run again after the first of them", async () => {
+    const peer = await peerOf(async (task) => {
+      await task.tool("idempotent", same);
+      peer.process.kill();
+      return new Promise(() => undefined);
+    });
+    await submit(peer, id);
+    await world.until(() => peer.process.state === "killed", "the death");
+    await peerOf(twice);
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", effects: [{ state: "confirmed" }, { state: "confirmed" }] });
+    expect(target.count(id)).toBe(2);
+    expect(target.count(id, "call")).toBe(2);
+    await sound();
+  });
+
+  test("is asked about twice where a person must let it through, and each approval makes one call", async () => {
+    const peer = await peerOf(twice);
+    await submit(peer, id, { policy: asked });
+    for (const calls of [1, 2]) {
+      await pending();
+      expect(target.count(id, "call")).toBe(calls - 1);
+      expect(await decideOn(peer, id, "APPROVE")).toMatchObject({ kind: "accepted" });
+    }
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", iteration: 1 });
+    expect(target.count(id)).toBe(2);
+    await sound();
+  });
+
+  test("under a key of its own is one call, and is asked about once", async () => {
+    const keyed = async (task: FnMakerTask): Promise<unknown> => {
+      await task.tool("idempotent", same, { key: "k" });
+      await task.tool("idempotent", same, { key: "k" });
+      return {};
+    };
+    const peer = await peerOf(keyed);
+    await submit(peer, id, { policy: asked });
+    await pending();
+    expect(await decideOn(peer, id, "APPROVE")).toMatchObject({ kind: "accepted" });
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", effects: [{ key: "k", state: "confirmed" }] });
+    expect(target.count(id, "call")).toBe(1);
+    await sound();
+  });
+});
+
+describe("a call that was let through under a key that is taken", () => {
+  async function askedAgain(): Promise<Peer> {
+    const peer = await peerOf(async (task) => {
+      await task.tool("idempotent", same, { key: "k" });
+      peer.process.kill();
+      return new Promise(() => undefined);
+    });
+    await submit(peer, id);
+    await world.until(() => peer.process.state === "killed", "the death");
+    const next = await peerOf(async (task) => {
+      await task.tool("idempotent", { part: "one" }, { key: "k" });
+      return {};
+    });
+    await pending();
+    return next;
+  }
+
+  test("is made under another one, since a person asked for it", async () => {
+    const next = await askedAgain();
+    expect(await decideOn(next, id, "APPROVE")).toMatchObject({ kind: "accepted" });
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done" });
+    expect(target.rows().filter(({ kind }) => kind === "application").map(({ key }) => key === "k")).toEqual([true, false]);
+    await sound();
+  });
+
+  test("and that is done already ends in a person's hands, not in claims without an end", async () => {
+    const next = await askedAgain();
+    const state = await next.engine.folds.open(id);
+    const checkpoint = state.pending[0] ?? "";
+    const data = { checkpoint, decision: "MODIFY", digest: lookUp(state.checkpoints, checkpoint)?.digest, comment: "the first wording", action: { tool: "idempotent", args: same, key: "k" } };
+    expect(await appendAct(next.engine, id, { type: "approval_decided", data, actor: { kind: "human", id: "olga" } } as never)).toMatchObject({ kind: "accepted" });
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "handed_off", reason: "deterministic_error" });
+    expect(target.count(id, "call")).toBe(1);
+    expect(countOf(foldSession(await world.entries(), id), "claimed")).toBeLessThan(20);
+  });
+});
