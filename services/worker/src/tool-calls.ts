@@ -62,7 +62,7 @@ export class ToolCalls implements ToolDesk {
     const ownKey = callerKey ?? tool.key?.(args);
     const reworded = open.length > 0 && (tool.mutates || tool.contract === "unsafe") && (ownKey === undefined || open.some((one) => one.key === ownKey));
     const known = ownKey === undefined || reworded ? null : this.#known({ key: ownKey, tool: name, argsDigest });
-    if (known) return known;
+    if (known !== null) return known;
     if (reworded) return this.#ask("repeat_after_takeover", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
     if (this.#needsApproval(tool)) return this.#ask("before", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
     return this.#make(tool, this.intentOf(tool, { args, callerKey }));
@@ -112,9 +112,9 @@ export class ToolCalls implements ToolDesk {
   /** Makes the effect of an intent; a second call under the same key while the first is under way gets the same answer. */
   async #make(tool: Tool, intent: Intent): Promise<Answer> {
     const known = this.#known(intent);
-    if (known) return known;
+    if (known !== null) return known;
     const before = this.#underWay.get(intent.key);
-    if (before) return before;
+    if (before !== undefined) return before;
     this.#given.add(intent.key);
     const made = this.#effects.make(tool, intent, this.#actor).then((settled) => this.#answer(settled, intent.key));
     this.#underWay.set(intent.key, made);
