@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actorOf, begin, digestOfText, own, person, recordOf, requested, toBuild } from "../../testing/index.ts";
+import { actorOf, asks, begin, digestOfText, own, person, recordOf, requested, toBuild } from "../../testing/index.ts";
 import type { DataOf } from "../events/index.ts";
 import { decide as decideNext } from "./decide.ts";
 import { lookUp } from "./persistent-map.ts";
@@ -21,6 +21,14 @@ describe("a person's answer", () => {
     const modify = (args: object) => decided({ decision: "MODIFY", action: { tool: "deploy", args } as never });
     asked().given(modify({ to: "a" })).when(modify({ to: "a" })).thenVoid("duplicate").when(modify({ to: "b" })).thenVoid("key_conflict");
     asked().when(decided({ decision: "MODIFY" })).thenVoid("malformed");
+  });
+  it("MODIFY that points to a call which is settled already is served by it, and nothing is made again", () => {
+    const settled = [asks("k1"), own("tool_result", { key: "k1", outcome: "confirmed" }), own("approval_requested")];
+    const points = (to: string) => begin([...toBuild(), ...settled]).given(decided({ decision: "MODIFY", action: { tool: "deploy", args: { to } } as never }));
+    const next = (story: ReturnType<typeof points>) => decideNext(story.state, { ownerId: story.state.owner?.id as never, serves: ["build", "review"], carries: true, ownerIs: "live" });
+    expect(next(points("k1"))).toEqual({ do: "run", cycle: "build" });
+    expect(lookUp(points("k1").state.checkpoints, "cp-1")?.servedKey).toBe("k1");
+    expect(next(points("elsewhere"))).toMatchObject({ do: "perform" });
   });
   it("the same record once more is a duplicate", () => {
     asked().given(decided()).repeat().thenVoid("duplicate");

@@ -4,6 +4,7 @@
  * P1. It is bound to the digest of what was shown; the requester may not approve, with four eyes the submitter neither.
  * P2. The first decision in log order wins; an equal repeat is a duplicate, a contradicting one a conflict. PAUSE is no decision.
  * P3. An answer that comes before its request is kept and matched, by the same rules; until then it lets nothing through.
+ * P4. A changed action that is settled in this leaf already is served by it: it is looked up on the ledger, never made again.
  */
 import type { RecordOf } from "../../events/envelope.ts";
 import { type Json, type JsonObject, canonicalJson } from "../../json.ts";
@@ -11,7 +12,7 @@ import { release, withArgsDigest } from "../checkpoints.ts";
 import { owesBuild, owesReview } from "../continuation.ts";
 import { endWhenSettled } from "../endings.ts";
 import { type DispatchContent, owe, owedDispatch } from "../owed.ts";
-import { lookUp, put } from "../persistent-map.ts";
+import { lookUp, own, put } from "../persistent-map.ts";
 import { withLeaf } from "../plan.ts";
 import { type Checkpoint, type SessionState, rootLeaf } from "../state.ts";
 import type { Judged, Judging, Submitted } from "./rule.ts";
@@ -64,10 +65,19 @@ interface Answer { readonly decision: Decided["data"]["decision"]; readonly acti
 function apply(state: SessionState, checkpoint: Checkpoint, answer: Answer): SessionState {
   if (answer.decision === "PAUSE") return state;
   const approvedAction = answer.decision === "APPROVE" ? checkpoint.action : answer.decision === "MODIFY" ? withArgsDigest(answer.action, answer.by) : null;
-  const settled = release({ ...state, checkpoints: put(state.checkpoints, checkpoint.id, { ...checkpoint, decision: answer.decision, approvedAction }) }, checkpoint.id);
+  const servedKey = answer.decision === "MODIFY" ? settledKey(state, approvedAction) : null;
+  const decidedOn: Checkpoint = { ...checkpoint, decision: answer.decision, approvedAction, servedKey: servedKey ?? checkpoint.servedKey };
+  const settled = release({ ...state, checkpoints: put(state.checkpoints, checkpoint.id, decidedOn) }, checkpoint.id);
   if (answer.decision === "REJECT") return endWhenSettled(settled, answer.by, "approval_rejected");
   if (answer.decision === "RETRY") return checkAgain(settled, answer.by);
   return answer.decision === "MODIFY" ? retask(settled, approvedAction, answer.by) : settled;
+}
+
+/** The key of the call that this action points to, where the open leaf has settled it; by tool and argument digest. */
+function settledKey(state: SessionState, action: Json): string | null {
+  const { tool, argsDigest } = (action ?? {}) as { readonly tool?: Json; readonly argsDigest?: Json };
+  const settled = state.open ? own(state.work, state.open.leaf)?.settled : undefined;
+  return settled?.find((one) => one.tool === tool && one.argsDigest === argsDigest)?.key ?? null;
 }
 
 /** RETRY of a completion: the check runs again before there is a receipt. */
