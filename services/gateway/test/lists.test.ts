@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import { canonicalJson } from "@loopledger/shared/core/json";
 import { statusOf } from "@loopledger/shared/core/session/status";
+import { createVirtualClock } from "@loopledger/shared/memory";
 import { appendAct, submitGoal } from "@loopledger/shared/runtime";
 import { goalOf } from "@loopledger/shared/testing";
 import { carryToEnd, memoryPlace, person } from "../../../test/support/walks.ts";
@@ -23,9 +24,14 @@ async function allPages(get: (url: string) => Promise<{ json: unknown }>, query:
 
 describe("lists of sessions", () => {
   test("show what was submitted a moment ago, newest first, by disposition and label, a page at a time", async () => {
-    const { post, get, engine } = await asking();
-    for (let i = 0; i < 7; i++) await post("/v1/sessions", { id: `s-${i}`, goal: "x", maker: "agent", check: "tests", labels: { team: i % 2 === 0 ? "web" : "core" } });
+    const clock = createVirtualClock();
+    const { post, get, engine } = await asking({ place: opened(memoryPlace(clock)) });
+    for (let i = 0; i < 7; i++) {
+      await clock.advance(i % 2);
+      await post("/v1/sessions", { id: `s-${i}`, goal: "x", maker: "agent", check: "tests", labels: { team: i % 2 === 0 ? "web" : "core" } });
+    }
     for (const id of ["s-1", "s-4"]) await carryToEnd(engine, id as SessionId);
+    await clock.advance(1);
     await appendAct(engine, "s-0" as SessionId, { type: "pause_requested", data: { now: false, reason: "" }, actor: person });
     const newest = ids((await get("/v1/sessions?limit=3")).json as Page);
     expect(newest[0]).toBe("s-0");
