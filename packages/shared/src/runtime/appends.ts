@@ -5,7 +5,7 @@
  * A2. A retry sends the same bytes. An append whose fate is unknown is read back before anything else is done.
  * A3. Records that belong together are one atomic batch, split only where a failpoint stands in it.
  */
-import type { SessionId } from "../core/brand.ts";
+import type { Seq, SessionId } from "../core/brand.ts";
 import type { Actor } from "../core/events/envelope.ts";
 import type { Verdict } from "../core/session/evolve.ts";
 import { dueTimers, nextDerived } from "../core/session/derive.ts";
@@ -30,10 +30,16 @@ export async function appendAll(engine: Engine, sessionId: SessionId, records: r
     const readBacks = group.map((one) => engine.folds.expect(one));
     await send(engine, sessionId, { group, readBacks });
     for (const point of (last && around(last).after) ?? []) await engine.failpoints.pass(point);
-    verdicts.push(...(await Promise.all(readBacks)));
+    verdicts.push(...(readsBack(engine, group) ? await Promise.all(readBacks) : group.map(() => acknowledged)));
   }
   return verdicts;
 }
+
+/** Without the guard an intent counts as soon as it is acknowledged. */
+function readsBack(engine: Engine, group: readonly Written[]): boolean {
+  return engine.guards.readBack || group.every((one) => one.record.type !== "tool_requested");
+}
+const acknowledged: Verdict = { kind: "accepted", seq: 0 as Seq };
 
 /** A batch is whole unless a failpoint is armed between two of its records. */
 function groups(engine: Engine, records: readonly Written[]): Written[][] {
