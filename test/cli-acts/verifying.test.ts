@@ -40,6 +40,20 @@ test("work that fails the check, work of another revision, and another check are
   expect((await here.cli("verify", "r")).code).toBe(0);
 });
 
+test("a revision that the check names itself is what is compared, as it was when the receipt was made", async () => {
+  here.write("named.sh", '#!/bin/sh\ngrep -q fine named.txt || exit 1\nprintf \'{"verdict":"PASS","next_steps":[],"revision":"%s"}\' "$(cat version)" >"$LOOPLEDGER_VALIDATION"\n');
+  here.write("version", "v1");
+  here.write("named-make.sh", "#!/bin/sh\necho fine > named.txt\n");
+  for (const name of ["named.sh", "named-make.sh"]) chmodSync(join(here.folder, name), 0o755);
+  const ran = await here.cli("run", "Make the named file", "--maker", "./named-make.sh", "--check", "./named.sh", "--id", "n", "--json");
+  expect(ran.code).toBe(0);
+  expect((await here.cli("verify", "n", "--json")).json()).toMatchObject({ holds: true, reason: null });
+  here.write("version", "v2");
+  const stale = await here.cli("verify", "n", "--json");
+  expect(stale).toMatchObject({ code: 1, out: expect.stringContaining('"stale"') });
+  expect(stale.out).toContain("v2, not v1");
+});
+
 test("verifying writes nothing to the ledger", async () => {
   const { seq, void: refused } = await here.state("r");
   await here.cli("verify", "r");

@@ -56,6 +56,10 @@ describe("a record is told in one line", () => {
   test("a failed check without output by its first next step", () => {
     expect(tell(record("check", { verdict: "FAIL", next_steps: ["Do this", "Do that"], evidence: {} }))).toMatchObject({ text: "Do this (and 1 more)" });
   });
+  test("a check without a verdict by why there is none", () => {
+    const evidence = { why: "the check did not end within 600 s", output: "still at work" };
+    expect(tell(record("check", { verdict: "INCONCLUSIVE", next_steps: [], evidence }))).toMatchObject({ what: "unclear", text: "the check did not end within 600 s" });
+  });
   test("with its seq, its mark and the session where several are told", () => {
     const told = tell(record("built", { summary: "mended it", usage: { costUsd: 0.5 } }));
     expect(told && lineOf(told, { seq: 7, sessionId: "fix" as never, paint: plain, columns: undefined })).toBe("    7 ■ built    fix mended it ($0.50)");

@@ -33,8 +33,8 @@ const tellers: Teller = {
   handed_back: ({ data }) => told("○", "dim", ["let go", data.why]),
   check: ({ data }) => {
     if (data.verdict === "PASS") return told("✓", "green", ["PASS", "the check is green"]);
-    const steps = lastOutput(data.evidence) ?? nextStepText(data.next_steps);
-    return told(data.verdict === "FAIL" ? "✗" : "?", data.verdict === "FAIL" ? "yellow" : "red", [data.verdict === "FAIL" ? "FAIL" : "unclear", steps]);
+    if (data.verdict === "FAIL") return told("✗", "yellow", ["FAIL", lastOutput(data.evidence) ?? nextStepText(data.next_steps)]);
+    return told("?", "red", ["unclear", whyIn(data.evidence) ?? lastOutput(data.evidence) ?? "the check gave no verdict"]);
   },
   retry: ({ data }) => told("↻", "yellow", ["retry", `${data.operation}, try ${data.attempt} in ${seconds(data.delay_seconds)}: ${oneLine(data.error)}`]),
   timer_fired: ({ data }) => told("↻", "dim", ["timer", `${data.kind} is due`]),
@@ -78,10 +78,20 @@ export function short(text: string): string {
 }
 /** The last line of a check's output that speaks of a failure, else its last words: for a person it says more than the next step that was made of it. */
 function lastOutput(evidence: Json): string | null {
-  if (evidence === null || typeof evidence !== "object" || !("output" in evidence) || typeof evidence["output"] !== "string") return null;
-  const lines = evidence["output"].split("\n").map((line) => line.trim()).filter((line) => /\p{L}{2}/u.test(line) && !/^at /.test(line));
+  const output = textIn(evidence, "output");
+  if (output === null) return null;
+  const lines = output.split("\n").map((line) => line.trim()).filter((line) => /\p{L}{2}/u.test(line) && !/^at /.test(line));
   const last = lines.findLast((line) => /fail|error|not ok|expected|✖/i.test(line)) ?? lines.at(-1);
   return last === undefined ? null : oneLine(last);
+}
+function whyIn(evidence: Json): string | null {
+  const why = textIn(evidence, "why");
+  return why === null ? null : oneLine(why);
+}
+/** A text that stands in the evidence under this name. */
+function textIn(evidence: Json, name: string): string | null {
+  const text = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as { readonly [key: string]: Json })[name] : undefined;
+  return typeof text === "string" ? text : null;
 }
 function nextStepText(steps: readonly NextStep[]): string {
   const [first] = steps;

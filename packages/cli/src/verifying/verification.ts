@@ -4,7 +4,7 @@
  * `evidence_missing`: what the final check was kept with cannot be had any more. `stale`: the check, what it pins, or the revision
  * is another one now. `check_failed`: it ran and did not pass. Nothing is written to the ledger.
  */
-import type { CheckTask } from "@loopledger/shared/core/effects/handling";
+import type { CheckRun, CheckTask } from "@loopledger/shared/core/effects/handling";
 import { budgetOf } from "@loopledger/shared/core/budget/budget";
 import type { RecordOf } from "@loopledger/shared/core/events/envelope";
 import type { Json } from "@loopledger/shared/core/json";
@@ -43,24 +43,28 @@ export async function verify(verifying: Verifying): Promise<Verification> {
   }
   const before = await check.revision();
   const ran = await runAgain(verifying);
-  if (ran !== null) return no("check_failed", ran);
+  if (ran.fault !== null) return no("check_failed", ran.fault);
   const after = await check.revision();
   const named = verifying.receipt.revision;
-  const now = [before, after].find((one) => one !== null && named !== null && one !== named);
-  if (now !== undefined && now !== null && before !== null) return no("stale", `The check passes, and the revision is another one: ${now}, not ${named}.`);
+  // A revision that the check names itself takes the place of the workspace's, as it did when the receipt was made.
+  const now = (ran.revision === null ? [before, after] : [ran.revision]).find((one) => one !== null && named !== null && one !== named);
+  if (now !== undefined && now !== null) return no("stale", `The check passes, and the revision is another one: ${now}, not ${named}.`);
   return { holds: true, reason: null, detail: `${check.name} passes${named === null ? "" : ` on ${named}`}.` };
 }
 
-/** Runs the check; null where it passes, else what it said. */
-async function runAgain({ state, receipt, check, input, live }: Verifying): Promise<string | null> {
+/** Runs the check: the revision that it names, and, where it does not pass, what it said. */
+async function runAgain({ state, receipt, check, input, live }: Verifying): Promise<{ readonly fault: string | null; readonly revision: string | null }> {
   const steps = new HeardSteps({ budget: budgetOf(state) as unknown as Json, seq: state.seq });
   const task: CheckTask = {
     sessionId: state.sessionId, dispatch: `verify-${receipt.seq}` as never, epoch: state.epoch, iteration: state.lastCheck?.iteration ?? state.iteration, leaf: rootLeaf,
     task: state.submission?.goal.goal ?? "", attempt: 1, input, steps, wallSecondsLeft: null,
   };
   const run = await check.run(task, { signal: new AbortController().signal, live });
-  if (run.verdict === "PASS" && run.nextSteps.length === 0 && steps.gaps.length === 0) return null;
-  if (run.verdict === "PASS") return steps.gaps.length > 0 ? `It passes on an observation that is not whole: ${steps.gaps.join(", ")}.` : "It says PASS and names next steps.";
+  return { fault: faultOf(run, steps.gaps), revision: run.revision };
+}
+function faultOf(run: CheckRun, gaps: readonly string[]): string | null {
+  if (run.verdict === "PASS" && run.nextSteps.length === 0 && gaps.length === 0) return null;
+  if (run.verdict === "PASS") return gaps.length > 0 ? `It passes on an observation that is not whole: ${gaps.join(", ")}.` : "It says PASS and names next steps.";
   const [next] = run.nextSteps;
   return `${run.verdict}${typeof next === "string" ? `: ${next.slice(0, 400).toWellFormed()}` : `: ${JSON.stringify(run.evidence).slice(0, 400)}`}`;
 }

@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  type Act, Story, asks, begin, claim, fails, foldAll, own, owed, passes, person, reported, requested, sha256, submit, testSession,
-  toBuild, toFirstCheck, toReview,
-} from "../../testing/index.ts";
+import { type Act, Story, asks, begin, claim, fails, inconclusive, foldAll, own, owed, passes, person, reported, requested, sha256, submit, testSession, toBuild, toFirstCheck, toReview,  } from "../../testing/index.ts";
 import { budgetOf } from "../budget/budget.ts";
 import type { Digest, Seq } from "../brand.ts";
 import { canonicalJson } from "../json.ts";
@@ -74,6 +71,10 @@ describe("why it stands still, and what to type", () => {
     { name: "cancelled", acts: [...toBuild(), person("cancel_requested")], why: /cancelled/, next: "loopledger export session-1 --format markdown" },
     { name: "paused", acts: [submit(), person("pause_requested")], why: /paused/, next: "loopledger resume session-1" },
     { name: "contradictory verdict", acts: [...toReview(), passes({ next_steps: ["more"] })], why: /contradicted itself/, next: "loopledger resume session-1" },
+    {
+      name: "a check that could not be run", acts: [...toReview({ bounds: { checkTries: 1 } }), inconclusive({ evidence: { why: "it did not end within 600 s" } })],
+      why: /could not be run.*\(it did not end within 600 s\)/, next: "loopledger resume session-1",
+    },
     { name: "out of iterations", acts: [...toBuild({ bounds: { iterations: 1 } }), own("built"), owed(), fails()], why: /iterations is used up \(1 spent\)/, next: "loopledger budget session-1 --iterations +5" },
     { name: "at a checkpoint", acts: [...toBuild(), person("checkpoint_requested"), requested()], why: /must decide at cp-/, next: "approvals show" },
     { name: "waiting for a retry", acts: [...toBuild(), own("retry", { error: "503" })], why: /tried again at 2030-.*\(503\)/, next: "loopledger wait session-1" },

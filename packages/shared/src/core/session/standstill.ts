@@ -4,6 +4,7 @@
  */
 import { exhaustedFor } from "../budget/budget.ts";
 import type { Reason } from "../events/fields.ts";
+import type { Json, JsonObject } from "../json.ts";
 import { isoOf } from "./iso.ts";
 import { owedDispatch } from "./owed.ts";
 import { lookUp } from "./persistent-map.ts";
@@ -82,10 +83,17 @@ const handOffs: Readonly<Partial<Record<Reason, string>>> = {
 };
 function handedOff(state: SessionState, end: End, id: string): Standstill {
   const last = end.reason === "deterministic_error" || end.reason === "no_progress" ? state.failures.last : null;
-  const detail = end.error ?? last;
+  const unclear = end.reason === "check_unavailable" ? whyOf(state.lastCheck?.evidence ?? null) : null;
+  const detail = end.error ?? last ?? unclear;
   const why = `${handOffs[end.reason ?? "no_progress"] ?? "It was handed off."}${detail ? ` (${detail.slice(0, 200).toWellFormed()})` : ""}`;
   if (end.reason === "approval_rejected") return { why, next: "loopledger submit FILE --id NEW-ID" };
   return { why, next: `loopledger resume ${id}` };
+}
+
+/** What an evidence says of why there is no verdict. */
+function whyOf(evidence: Json): string | null {
+  const why = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as JsonObject)["why"] : undefined;
+  return typeof why === "string" ? why : null;
 }
 
 function waits(state: SessionState, reason: Reason, id: string): Standstill {
