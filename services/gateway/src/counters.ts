@@ -7,8 +7,9 @@ import type { Change, Engine } from "@loopledger/shared/runtime";
 
 export class Counters {
   readonly #engine: Engine;
-  readonly #from: ReadonlyMap<number, Offset>;
-  readonly #stop: () => void;
+  /** Everything before it is counted, or was there before. */
+  #counted: ReadonlyMap<number, Offset>;
+  readonly #stops: readonly (() => void)[];
   readonly #void = new Map<string, number>();
   #accepted = 0;
   #held = 0;
@@ -18,15 +19,18 @@ export class Counters {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#from = engine.folds.handed();
-    this.#stop = engine.folds.listen((change) => this.#count(change));
+    this.#counted = engine.folds.handed();
+    this.#stops = [engine.folds.listen((change) => this.#count(change)), engine.folds.onFolded(() => this.#move())];
   }
   close(): void {
-    this.#stop();
+    for (const stop of this.#stops) stop();
   }
-  /** What was in the ledger before is history, however often it is read again. */
+  #move(): void {
+    this.#counted = new Map([...this.#engine.folds.folded()].map(([partition, folded]) => [partition, Math.max(folded, this.#counted.get(partition) ?? 0) as Offset] as const));
+  }
+  /** A session's history is told again whenever it is read again: only what is new counts. */
   #count({ entry, verdict }: Change): void {
-    if (entry.offset < (this.#from.get(entry.partition) ?? 0)) return;
+    if (entry.offset < (this.#counted.get(entry.partition) ?? 0)) return;
     switch (verdict.kind) {
       case "accepted": this.#accepted++; return;
       case "held": this.#held++; return;
