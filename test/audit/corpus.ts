@@ -43,7 +43,12 @@ const turns: readonly (() => Story)[] = [
   () => told([...toReview(), fails(), owed(), own("built"), owed(), fails(), owed(), own("built"), owed()], fails(), person("resumed")),
   () => told([...toBuild(), own("approval_requested"), person("approval_decided", {}, "boss")], approved("k1"), own("tool_result", { key: "k1" }), approved("k2")),
   () => told([...toReview(), fails({ checkDigest: `sha256:${"1".repeat(64)}` as never }), owed(), own("built"), owed()], fails({ checkDigest: `sha256:${"2".repeat(64)}` as never })),
+  () => told([...toBuild(), asks("k1"), own("tool_result", { key: "k1" }), own("approval_requested"), pointsTo("k1")], asks("k2", { args: { to: "k1" }, approval: "cp-1" })),
 ];
+/** A person who changes what is proposed into a call that was made before. */
+function pointsTo(key: string): Act {
+  return person("approval_decided", { decision: "MODIFY", action: { tool: "deploy", args: { to: key } } }, "boss");
+}
 function told(given: readonly Act[], ...then: readonly Act[]): Story {
   const story = new Story().given(...given);
   for (const act of then) story.append(act);

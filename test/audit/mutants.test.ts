@@ -11,7 +11,7 @@ import { type Mutant, mutants } from "./mutants.ts";
 
 const shared = join(import.meta.dirname, "../../packages/shared");
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "loopledger-mutants-")));
-const logs: DumpRow[][] = [...turnedLogs(), ...plantedLogs(), ...walkedLogs(24, 80)];
+const logs: DumpRow[][] = [...turnedLogs(), ...plantedLogs(), ...walkedLogs(16, 80)];
 
 const keyOf = ({ id, offset, detail }: Violation): string => `${id} ${offset} ${detail}`;
 

@@ -26,6 +26,7 @@ export const cycleRules: Rules<CycleType> = {
       session.builtBy = record.actor.id;
       session.lastBuiltSeq = session.seq;
       for (const name of [...session.steps.keys()]) if (name.startsWith(`${open.leaf}\n`)) session.steps.delete(name);
+      session.done.delete(open.leaf);
       session.tree.mark(open.leaf, "unverified", session.seq);
       oweReview(c, open.leaf);
       askAtCost(c, cost);

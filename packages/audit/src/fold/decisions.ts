@@ -53,10 +53,17 @@ function answer(session: Session, checkpoint: Checkpoint, { decision, action, c 
   checkpoint.decision = decision;
   checkpoint.decidedAt = c.entry.time;
   checkpoint.approved = decision === "APPROVE" ? checkpoint.action : decision === "MODIFY" ? withArgsDigest(action) : null;
+  if (decision === "MODIFY") checkpoint.usedBy = doneAlready(session, checkpoint.approved) ?? checkpoint.usedBy;
   release(session, checkpoint.id);
   if (decision === "REJECT") endWhenSettled(c, "approval_rejected");
   else if (decision === "RETRY") judgeAgain(session);
   else if (decision === "MODIFY") retask(session, checkpoint.approved);
+}
+
+/** A person may point to a call that this leaf has made already: then that one is what the answer serves, and no other. */
+function doneAlready({ open, done }: Session, action: Json): string | undefined {
+  const { tool, argsDigest } = (action ?? {}) as { readonly tool?: Json; readonly argsDigest?: Json };
+  return done.get(open?.leaf ?? "")?.find((call) => call.tool === tool && call.argsDigest === argsDigest)?.key;
 }
 
 export function expire(c: Case, id: string): void {

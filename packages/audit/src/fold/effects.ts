@@ -100,5 +100,6 @@ function settle(c: Case<"tool_result"> | Case<"reconciled">, { key, outcome }: {
   effect.outcome = outcome;
   effect.settledBy = { type: record.type, at: entry.time, epoch: session.epoch };
   session.unsettled.delete(key);
+  if (outcome === "confirmed") session.done.set(effect.leaf, [...(session.done.get(effect.leaf) ?? []), effect]);
   afterSettling(c);
 }

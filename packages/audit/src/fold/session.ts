@@ -160,6 +160,8 @@ export class Session {
   /** Keys of intents without an outcome, oldest first; a call that only reads is never among them. */
   readonly unsettled = new Set<string>();
   readonly steps = new Map<string, string>();
+  /** By leaf: the calls that were confirmed since its last build, oldest first. */
+  readonly done = new Map<string, { readonly tool: string; readonly argsDigest: string; readonly key: string }[]>();
   readonly pins = new Map<string, string>();
   readonly checkpoints = new Map<string, Checkpoint>();
   pending: string[] = [];
