@@ -33,6 +33,7 @@ export function plantedLogs(): DumpRow[][] {
 /** Short stories of what walks seldom come to; whatever is refused in them is refused for a reason. */
 const turns: readonly (() => Story)[] = [
   () => told(toBuild(), claim("V", { epoch: 1 })),
+  () => told([...toBuild(), claim("V")], claim("X", { epoch: 1 })),
   () => told([...toBuild(), own("error")]).repeat(),
   () => told(toBuild(), claim("V", { dispatch: "elsewhere" as never })),
   () => told([...toBuild(), asks("k1", { fences: false, callWindowSeconds: 60 })]).wait(61_000).append(claim("V")).append(own("reconciled", { key: "k1", outcome: "did_not_happen" })),
