@@ -23,7 +23,7 @@ export async function openEngine(place: EnginePlace, options: EngineOptions): Pr
     const handlers = options.handlers ? await options.handlers({ blobs: ports.blobs, clock, log }) : noHandlers;
     const engine = makeEngine(
       { ...ports, clock, ids, host: createSystemHost(), handlers },
-      { leaseMs: settings.leaseMs, silenceMs: settings.silenceMs, log, failpoints: settings.failpoints, ...(options.only && { only: options.only }) },
+      { leaseMs: settings.leaseMs, silenceMs: settings.silenceMs, log, failpoints: settings.failpoints, ...(options.only && { only: options.only }), ...(!options.handlers && { patienceMs: patienceOfActsMs }) },
     );
     const end = await ports.ledger.end();
     if (options.history) await restoreFolds(engine);
@@ -39,6 +39,8 @@ export async function openEngine(place: EnginePlace, options: EngineOptions): Pr
   }
 }
 
+/** A command that only acts tells its caller that it could not; one that carries sessions goes on when the ledger answers again. */
+const patienceOfActsMs = 4_000;
 const noHandlers: Handlers = { maker: () => null, check: () => null, tool: () => null, toolNames: () => [] };
 
 interface DataPorts {

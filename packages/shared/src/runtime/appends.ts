@@ -65,17 +65,19 @@ interface Sending { readonly group: readonly Written[]; readonly readBacks: read
 async function send(engine: Engine, sessionId: SessionId, { group, readBacks }: Sending): Promise<void> {
   const texts = group.map((one) => one.text);
   const seen = Promise.all(readBacks).then(() => "seen" as const);
+  const since = engine.clock.monotonic();
   for (let attempt = 1; ; attempt++) {
     try {
       await Promise.race([engine.ledger.append(sessionId, texts), seen]);
       return;
     } catch (error) {
       const stop = isLoopledgerError(error) && error.then === "stop";
-      if (stop) {
+      if (stop || engine.clock.monotonic() - since >= engine.patienceMs) {
         for (const one of group) engine.folds.abandon(one);
         throw error;
       }
-      engine.log.warn({ err: error, session: sessionId, attempt }, "append not acknowledged; the same bytes are sent again");
+      // The first time, and then ever more rarely: it may last for hours.
+      if (Number.isInteger(Math.log2(attempt))) engine.log.warn({ err: error, session: sessionId, attempt }, "append not acknowledged; the same bytes are sent again");
       const pause = new Promise<"again">((resolve) => { engine.clock.after(resendMs, () => resolve("again")); });
       if ((await Promise.race([pause, seen])) === "seen") return;
     }

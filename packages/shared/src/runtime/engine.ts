@@ -28,6 +28,8 @@ export interface EngineSettings {
   /** Only test code hands in anything but the default. */
   readonly guards?: Guards;
   readonly only?: FoldsOptions["only"];
+  /** How long an append that is not acknowledged is sent again before its error is thrown, in ms; left out: for ever. */
+  readonly patienceMs?: number;
 }
 export interface Engine extends Ports {
   readonly ownerId: OwnerId;
@@ -40,6 +42,7 @@ export interface Engine extends Ports {
   readonly log: Log;
   readonly leaseMs: number;
   readonly silenceMs: number;
+  readonly patienceMs: number;
 }
 
 /** How long after a failed reading of a session's history it is read again, in ms. */
@@ -55,6 +58,7 @@ export function makeEngine(ports: Ports, settings: EngineSettings): Engine {
   });
   return {
     ...ports, folds, guards, log, logClock, leaseMs: settings.leaseMs, silenceMs: settings.silenceMs,
+    patienceMs: settings.patienceMs ?? Number.POSITIVE_INFINITY,
     ownerId: ports.ids.uuid() as OwnerId,
     author: new Author({ ledgerId: ports.ledger.ledgerId, clock: ports.clock, ids: ports.ids }),
     failpoints: settings.failpoints ?? new Failpoints(new Map(), ports.clock),

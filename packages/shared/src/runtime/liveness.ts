@@ -13,6 +13,8 @@ export class Liveness {
   readonly #engine: Engine;
   #lease: Lease | null = null;
   #stop: (() => void) | null = null;
+  /** The last beat found no lease to renew. */
+  #without = false;
   readonly #limits: (owner: Owner) => number;
   /** The last answer of the lease service for each owner; asked anew after an eighth of a lease. */
   readonly #answers = new Map<OwnerId, { readonly at: number; readonly state: Promise<HolderState> }>();
@@ -36,14 +38,20 @@ export class Liveness {
   }
   /** A lease that ran out while this process was stopped is never renewed: it takes a new one, so that what it claims from then on is its own again. */
   async #keep(): Promise<void> {
-    if (await this.#lease?.renew()) return;
-    this.#engine.log.warn("liveness lease not renewed; a new one is taken");
+    if (await this.#lease?.renew()) {
+      this.#without = false;
+      return;
+    }
+    // Told once, not at each beat: a full disk or a lease service that is away may last for hours.
+    if (!this.#without) this.#engine.log.warn("liveness lease not renewed; a new one is taken");
+    const told = this.#without;
+    this.#without = true;
     try {
       const lease = await this.#engine.ownership.register(this.#engine.ownerId, this.#engine.leaseMs);
       if (this.#stop) this.#lease = lease;
       else await lease.release();
     } catch (error) {
-      this.#engine.log.warn({ err: error }, "no new liveness lease");
+      if (!told) this.#engine.log.warn({ err: error }, "no new liveness lease");
     }
   }
   async stop(): Promise<void> {

@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { SessionId } from "../core/brand.ts";
+import { LoopledgerError } from "../core/errors.ts";
 import { goal } from "../core/events/goal.ts";
 import { createMemoryBlobs, createMemoryLedger, createMemoryOwnership, createMemoryProcess, createMemoryHosts, createSeededIds, createVirtualClock } from "../adapters/memory/index.ts";
 import { appendAll, schedulerActor } from "./appends.ts";
@@ -39,6 +40,31 @@ async function engineWithOwedDispatch(): Promise<{ engine: Engine; owed: () => W
     ),
   };
 }
+
+describe("an append that is not acknowledged", () => {
+  const full = () => new LoopledgerError("ledger_full", "The ledger is on a full disk.");
+  it("is sent again for as long as it takes, the same bytes each time", async () => {
+    const { engine, owed, wait } = await engineWithOwedDispatch();
+    const sent: (readonly string[])[] = [];
+    const { append } = engine.ledger;
+    vi.spyOn(engine.ledger, "append").mockImplementation((session, texts) => {
+      sent.push(texts);
+      return sent.length < 60 ? Promise.reject(full()) : append.call(engine.ledger, session, texts);
+    });
+    const written = owed();
+    const answer = appendAll(engine, id, [written]);
+    for (let waited = 0; waited < 60; waited++) await wait(1_000);
+    expect(await answer).toEqual([{ kind: "void", reason: "duplicate" }]);
+    expect(new Set(sent.flat())).toEqual(new Set([written.text]));
+  });
+  it("is given up with its error where the caller has no more patience", async () => {
+    const { engine, owed, wait } = await engineWithOwedDispatch();
+    vi.spyOn(engine.ledger, "append").mockImplementation(() => Promise.reject(full()));
+    const answer = appendAll({ ...engine, patienceMs: 4_000 }, id, [owed()]).catch((error: unknown) => error);
+    for (let waited = 0; waited < 6; waited++) await wait(1_000);
+    expect(await answer).toMatchObject({ code: "ledger_full" });
+  });
+});
 
 describe("reading back", () => {
   it("answers each of two writers who derive the same record at different times: both ids are equal, their texts are not", async () => {
