@@ -131,9 +131,10 @@ function identify(db: DatabaseSync, path: string): { ledgerId: string; partition
   return { ledgerId: String(row["id"]), partitions: Number(row["partitions"]) };
 }
 
+/** The bell is read first: it is rung after a commit, so what it says is in the file by then, however many others append meanwhile. */
 function checkTail(db: DatabaseSync, path: string, ledgerId: string): number {
-  const last = Number(db.prepare("SELECT max(pos) AS pos FROM rec").get()?.["pos"] ?? 0);
   const heard = announced(path, ledgerId);
+  const last = Number(db.prepare("SELECT max(pos) AS pos FROM rec").get()?.["pos"] ?? 0);
   if (heard > last) {
     throw new LoopledgerError("ledger_lost", `${path} ends at ${last}, and ${heard} was acknowledged: ${heard - last} records are gone.`);
   }
