@@ -82,7 +82,8 @@ export function memoryPlace(clock: Clock = createSystemClock(), ledgerId?: strin
   };
 }
 
-export function sqlitePlace(): Place {
+/** Files of a folder, which other processes may share. */
+export function sqlitePlace(): Place & { readonly folder: string } {
   const folder = mkdtempSync(join(tmpdir(), "loopledger-walk-"));
   const clock = createSystemClock();
   const ids = createSystemIds();
@@ -92,7 +93,7 @@ export function sqlitePlace(): Place {
   const open = closing();
   let unused: Ledger | null = first;
   return {
-    ledgerId, views: () => openSqliteReadModel({ folder, ledgerId }),
+    folder, ledgerId, views: () => openSqliteReadModel({ folder, ledgerId }),
     async join(options = {}) {
       const ledger = unused ?? openLedger();
       unused = null;
