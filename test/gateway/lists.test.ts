@@ -5,7 +5,7 @@ import { statusOf } from "@loopledger/shared/core/session/status";
 import { createVirtualClock } from "@loopledger/shared/memory";
 import { appendAct, submitGoal } from "@loopledger/shared/runtime";
 import { goalOf } from "@loopledger/shared/testing";
-import { carryToEnd, memoryPlace, person } from "../../../test/support/walks.ts";
+import { carryToEnd, memoryPlace, person } from "../support/walks.ts";
 import { asking, opened } from "./serving.ts";
 
 interface Page { readonly items: { readonly sessionId: string; readonly disposition: string }[]; readonly next: string | null }

@@ -4,9 +4,9 @@ import { canonicalJson } from "@loopledger/shared/core/json";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { Carrier, type Crew, type CycleRunner, Liveness, Offers, appendAct } from "@loopledger/shared/runtime";
 import { dataDefaults, randomOf } from "@loopledger/shared/testing";
-import { until } from "../../../test/support/until.ts";
-import { Walker, carryToEnd, checked, memoryPlace, person, sqlitePlace } from "../../../test/support/walks.ts";
-import { answers } from "../src/schemas.ts";
+import { until } from "../support/until.ts";
+import { Walker, carryToEnd, checked, memoryPlace, person, sqlitePlace } from "../support/walks.ts";
+import { answers } from "../../services/gateway/src/schemas.ts";
 import { asking, opened } from "./serving.ts";
 
 const goal = { goal: "Make the login test pass", maker: "agent", check: "tests" };

@@ -5,7 +5,7 @@ import { createVirtualClock } from "@loopledger/shared/memory";
 import type { Tool } from "@loopledger/shared/ports";
 import { type Engine, Tenure, appendAct, submitGoal } from "@loopledger/shared/runtime";
 import { dataDefaults, goalOf } from "@loopledger/shared/testing";
-import { memoryPlace, noHandlers, person } from "../../../test/support/walks.ts";
+import { memoryPlace, noHandlers, person } from "../support/walks.ts";
 import { type Asking, asking, opened } from "./serving.ts";
 
 const id = "acted-on" as SessionId;

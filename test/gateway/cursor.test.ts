@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Offset } from "@loopledger/shared/core/brand";
-import { aheadOf, formatCursor, parseCursor, parseSeq } from "../src/cursor.ts";
+import { aheadOf, formatCursor, parseCursor, parseSeq } from "../../services/gateway/src/cursor.ts";
 
 const ledger = { ledgerId: "9f8b1c1e-0000-4000-8000-000000000000", partitions: 4 };
 const positions = (offsets: readonly number[]): Map<number, Offset> => new Map(offsets.map((offset, partition) => [partition, offset as Offset]));

@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { goalBytesMax } from "@loopledger/shared/core/events/goal";
-import { memoryPlace } from "../../../test/support/walks.ts";
-import { problemCodes, problemEntry } from "../src/problems.ts";
-import { answers } from "../src/schemas.ts";
-import { startGateway } from "../src/gateway.ts";
+import { memoryPlace } from "../support/walks.ts";
+import { problemCodes, problemEntry } from "../../services/gateway/src/problems.ts";
+import { answers } from "../../services/gateway/src/schemas.ts";
+import { startGateway } from "../../services/gateway/src/gateway.ts";
 import { type Answer, type Asked, asking, listening, opened } from "./serving.ts";
 
 const goal = { goal: "Make the login test pass", maker: "agent", check: "tests" };

@@ -2,10 +2,10 @@
 import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, get } from "node:http";
 import { afterEach } from "vitest";
 import type { Engine } from "@loopledger/shared/runtime";
-import { type Place, memoryPlace } from "../../../test/support/walks.ts";
-import { until } from "../../../test/support/until.ts";
-import { type Built, type Gateway, type ListenOptions, buildGateway, startGateway } from "../src/gateway.ts";
-import type { GatewayOptions } from "../src/service.ts";
+import { type Place, memoryPlace } from "../support/walks.ts";
+import { until } from "../support/until.ts";
+import { type Built, type Gateway, type ListenOptions, buildGateway, startGateway } from "../../services/gateway/src/gateway.ts";
+import type { GatewayOptions } from "../../services/gateway/src/service.ts";
 
 export const cleanUp: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

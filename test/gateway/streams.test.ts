@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { type Engine, appendAct } from "@loopledger/shared/runtime";
 import { randomOf } from "@loopledger/shared/testing";
-import { until } from "../../../test/support/until.ts";
-import { Walker, carryToEnd, memoryPlace, person, sqlitePlace } from "../../../test/support/walks.ts";
-import { judgeSession } from "../src/history.ts";
+import { until } from "../support/until.ts";
+import { Walker, carryToEnd, memoryPlace, person, sqlitePlace } from "../support/walks.ts";
+import { judgeSession } from "../../services/gateway/src/history.ts";
 import { type StreamClient, type StreamEvent, listening, opened, streaming } from "./serving.ts";
 
 const sessions = ["a", "b", "c", "d"].map((name) => `stream-${name}` as SessionId);
