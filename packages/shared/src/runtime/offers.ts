@@ -115,8 +115,8 @@ export class Offers {
 
   #rest(sessionId: SessionId, end: CarryEnd): void {
     if (end.kind !== "rest") return;
-    if (end.on === "holder") return this.#alarm(sessionId, lookMs);
-    if (end.until !== null && this.#crew.scheduler) this.#alarm(sessionId, end.until - this.#engine.logClock.now());
+    if (end.on === "holder") this.#alarm(sessionId, lookMs);
+    else if (end.until !== null && this.#crew.scheduler) this.#alarm(sessionId, end.until - this.#engine.logClock.now());
   }
   #alarm(sessionId: SessionId, delayMs: number): void {
     this.#silence(sessionId);
