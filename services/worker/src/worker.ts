@@ -7,6 +7,8 @@
 import type { CycleEnd, MakerTask } from "@loopledger/shared/core/effects/handling";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
 import { budgetOf } from "@loopledger/shared/core/budget/budget";
+import type { Amounts } from "@loopledger/shared/core/events/fields";
+import type { JsonObject } from "@loopledger/shared/core/json";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { makerOf } from "@loopledger/shared/core/session/plan";
 import type { Checkpoint, OpenDispatch } from "@loopledger/shared/core/session/state";
@@ -85,8 +87,9 @@ async function runMaker(engine: Engine, run: Run, at: Running): Promise<CycleEnd
 }
 
 async function finish(engine: Engine, run: Run, end: CycleEnd): Promise<void> {
-  const { tenure, maker } = run;
+  const { tenure, maker, steps } = run;
   const external = maker.effects === "external";
+  if (end.kind === "suspended" && steps.refused && !external) return outOfBudget(engine, tenure, steps.refused);
   if (end.kind === "stopped" || end.kind === "suspended") return external ? leaveUnknown(tenure) : undefined;
   if (end.kind === "failed" && external && end.failure !== "transient") return leaveUnknown(tenure);
   const at = endingOf(engine, run);
@@ -97,8 +100,19 @@ function endingOf(engine: Engine, { tenure, open, actor, steps }: Run): Ending {
   return { open, actor, usage: steps.used, retryAttempts: tenure.state.submission?.bounds.retryAttempts ?? 1, random: engine.ids.random() };
 }
 
-async function missing(engine: Engine, tenure: Tenure, error: string): Promise<void> {
-  const data = { disposition: "waiting", reason: "handler_missing", error } as const;
+function missing(engine: Engine, tenure: Tenure, error: string): Promise<void> {
+  return suspend(engine, tenure, { reason: "handler_missing", error });
+}
+/** A run that was refused a reservation is not begun again before somebody raises the budget. */
+function outOfBudget(engine: Engine, tenure: Tenure, wanted: Amounts): Promise<void> {
+  const text = Object.entries(wanted).map(([of, amount]) => `${amount} ${of}`).join(" and ");
+  return suspend(engine, tenure, { reason: "budget_exhausted", error: `A reservation of ${text} does not fit into what is left of the budget`, detail: { ...wanted } as JsonObject });
+}
+
+async function suspend(
+  engine: Engine, tenure: Tenure, why: { readonly reason: "handler_missing" | "budget_exhausted"; readonly error: string; readonly detail?: JsonObject },
+): Promise<void> {
+  const data = { disposition: "waiting", ...why } as const;
   await tenure.append([{ type: "status", data, actor: { kind: "worker", id: engine.ownerId } }]);
   tenure.drop();
 }
