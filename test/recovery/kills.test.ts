@@ -12,7 +12,7 @@ import type { Peer } from "../support/worlds/peer.ts";
 import { type LoopProcess, ProcessWorld, goalOf } from "../support/worlds/processes.ts";
 import { isOver, reconcile } from "../support/worlds/world.ts";
 
-const wholeMs = 120_000;
+const wholeMs = 240_000;
 const width = 3;
 const olga = { kind: "human", id: "olga" } as const;
 const unknown = { disposition: "failed", reason: "incomplete_tool_turn", error: "external outcome unknown; reconciliation required" };
@@ -34,7 +34,7 @@ async function finish(world: ProcessWorld, fault: Fault, person: Peer): Promise<
     expect(again.kind).toBe(fault.point === "intake.before_append" ? "new" : "same");
   }
   if (needsPerson(fault)) {
-    const state = await world.until(id, ({ end }) => end !== null, "the unknown outcome");
+    const state = await world.until(id, isOver, "the unknown outcome");
     expect(statusOf(state)).toMatchObject({ ...unknown, effects: [{ state: "unknown" }] });
     const calls = world.server.target.count(id, "call");
     if (fault.effect === "happened") expect(await reconcile(person, id, "happened")).toMatchObject({ kind: "accepted" });

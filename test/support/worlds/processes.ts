@@ -16,7 +16,6 @@ import type { Inputs, MakerRow } from "../fixtures/handlers.ts";
 import { until } from "../until.ts";
 import { type Folded, brokenBy, brokenEffects, foldSession } from "./oracle.ts";
 import { type Peer, makePeer } from "./peer.ts";
-import { allEntries } from "./sqlite-world.ts";
 import { type TargetServer, startTarget } from "./target-server.ts";
 import { handlersOf, isOver } from "./world.ts";
 
@@ -68,13 +67,13 @@ export class LoopProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
   said(word: string): Promise<string> {
-    return until(() => this.#out.split("\n").find((line) => line.includes(`"${word}"`)), { what: `"${word}" from process ${this.pid}; ${this.#err.slice(-2000)}` });
+    return this.#await(() => this.#out.split("\n").find((line) => line.includes(`"${word}"`)), `"${word}"`);
   }
   async owner(): Promise<string> {
     return (JSON.parse(await this.said("ready")) as { owner: string }).owner;
   }
   async hasFired(failpoint: string): Promise<void> {
-    await until(() => this.#err.includes(`failpoint ${failpoint} fired`), { what: `failpoint ${failpoint} in process ${this.pid}; ${this.#out} ${this.#err.slice(-2000)}` });
+    await this.#await(() => this.#err.includes(`failpoint ${failpoint} fired`), `failpoint ${failpoint}`);
   }
   kill(signal: NodeJS.Signals = "SIGKILL"): void {
     this.#child.kill(signal);
@@ -87,7 +86,21 @@ export class LoopProcess {
   async isIdle(): Promise<void> {
     const before = this.#out.split('"idle"').length;
     this.#child.stdin?.write("idle\n");
-    await until(() => this.#out.split('"idle"').length > before, { what: `process ${this.pid} to be idle; ${this.#err.slice(-2000)}` });
+    await this.#await(() => this.#out.split('"idle"').length > before, "it to be idle");
+  }
+  /** Once it has ended and everything that it said is here, what has not been said never will be. */
+  async #await<T>(condition: () => T, what: string): Promise<Exclude<T, undefined>> {
+    let isClosed = false;
+    const closed = this.exited.then(() => (isClosed = true));
+    closed.catch(() => undefined);
+    const value = await until(() => condition() || isClosed, { what: `${what} from process ${this.pid}: ${this.#said()}` });
+    if (value === true && !condition()) {
+      throw new Error(`process ${this.pid} ended (${this.#child.exitCode ?? this.#child.signalCode}) without ${what}: ${this.#said()}`);
+    }
+    return value as Exclude<T, undefined>;
+  }
+  #said(): string {
+    return `${this.#out.slice(-2000)}${this.#err.slice(-2000)}`;
   }
   async leave(): Promise<number | null> {
     if (!this.isOver) this.#child.kill("SIGTERM");
@@ -152,7 +165,7 @@ export class ProcessWorld {
   }
 
   async folded(id: string): Promise<Folded> {
-    return foldSession(await allEntries(this.#ledger), id as SessionId);
+    return foldSession(await this.#ledger.readSession(id as SessionId), id as SessionId);
   }
   async state(id: string): Promise<SessionState> {
     return (await this.folded(id)).state;
