@@ -53,6 +53,13 @@ async function writeAndClose(count: number): Promise<string> {
 }
 
 describe("a ledger's file that is not as it should be", () => {
+  it("is refused as damaged where its tables are others than those that were made", async () => {
+    await writeAndClose(1);
+    const db = new DatabaseSync(file("ledger.db"));
+    db.exec("ALTER TABLE ledger RENAME COLUMN partitions TO partitjons");
+    db.close();
+    expect(refusal(open)).toMatchObject({ code: "ledger_corrupt", then: "stop" });
+  });
   it("is refused as damaged where it is no database, empty, or no ledger", () => {
     for (const content of ["this is no database".repeat(100), ""]) {
       writeFileSync(file("ledger.db"), content);

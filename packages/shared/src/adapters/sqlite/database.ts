@@ -6,6 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 /** What SQLite's result codes mean for a caller. */
 export type StorageFault = "busy" | "full" | "read_only" | "corrupt" | "sync_failed" | "unreachable";
 
+const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
@@ -36,6 +37,8 @@ export function storageFault(error: unknown, file: string): StorageFault | null 
     case CORRUPT: case NOTADB: return "corrupt";
     case IOERR: return isDiskFull(file) ? "full" : "unreachable";
     case CANTOPEN: return cannotOpen(file);
+    // All our statements fit the tables that we make: where one is missing, the file has been damaged.
+    case ERROR: return /no such (table|column|index)/.test(String(error)) ? "corrupt" : null;
     default: return null;
   }
 }
