@@ -8,6 +8,7 @@
 import type { StepAnswer } from "@loopledger/shared/core/effects/handling";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
 import { type Json, canonicalJson, digestOf } from "@loopledger/shared/core/json";
+import { spentToTheLast } from "@loopledger/shared/core/budget/budget";
 import { triggersOf } from "@loopledger/shared/core/session/checkpoints";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import type { DataOf } from "@loopledger/shared/core/events/index";
@@ -63,6 +64,7 @@ export class ToolCalls implements ToolDesk {
     const reworded = open.length > 0 && (tool.mutates || tool.contract === "unsafe") && (ownKey === undefined || open.some((one) => one.key === ownKey));
     const known = ownKey === undefined || reworded ? null : this.#known({ key: ownKey, tool: name, argsDigest });
     if (known !== null) return known;
+    if (spentToTheLast(this.#tenure.state)) return this.#usedUp();
     if (reworded) return this.#ask("repeat_after_takeover", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
     if (this.#needsApproval(tool)) return this.#ask("before", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
     return this.#make(tool, this.intentOf(tool, { args, callerKey }));
@@ -133,6 +135,11 @@ export class ToolCalls implements ToolDesk {
     return { ok: true, value: { outcome: "confirmed", result: content.value } };
   }
 
+  /** After the last of the budget is spent nothing begins; what is under way is settled. */
+  #usedUp(): Answer {
+    this.#suspended = true;
+    return no(409, "budget_exhausted", "the budget of cost or tokens is used up; the step runs again after a raise");
+  }
   #needsApproval(tool: Tool): boolean {
     return tool.approval === "before" || triggersOf(this.#tenure.state, "before").some((one) => one.value === tool.name);
   }

@@ -6,7 +6,7 @@
  */
 import type { CycleEnd, MakerTask } from "@loopledger/shared/core/effects/handling";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
-import { budgetOf } from "@loopledger/shared/core/budget/budget";
+import { budgetOf, spentToTheLast } from "@loopledger/shared/core/budget/budget";
 import type { Amounts } from "@loopledger/shared/core/events/fields";
 import type { JsonObject } from "@loopledger/shared/core/json";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
@@ -41,6 +41,7 @@ export function buildRunner(engine: Engine, options: WorkerOptions = {}): CycleR
       const name = makerOf(tenure.state, open.leaf);
       const maker = name === null ? null : engine.handlers.maker(name);
       if (!maker) return missing(engine, tenure, `no maker ${name ?? "for this kind of leaf"} is registered`);
+      if (spentToTheLast(tenure.state)) return usedUp(engine, tenure);
       const actor: Actor = { kind: "maker", id: maker.principal };
       const run: Run = { tenure, open, maker, actor, steps: new Steps(engine, tenure, { actor, tools: new ToolCalls(engine, tenure, actor) }) };
       const begun = maker.effects === "external" ? await beginOutside(engine, run) : null;
@@ -108,6 +109,10 @@ function outOfBudget(engine: Engine, tenure: Tenure, wanted: Amounts): Promise<v
   const text = Object.entries(wanted).map(([of, amount]) => `${amount} ${of}`).join(" and ");
   return suspend(engine, tenure, { reason: "budget_exhausted", error: `A reservation of ${text} does not fit into what is left of the budget`, detail: { ...wanted } as JsonObject });
 }
+/** What was spent elsewhere since the dispatch, or by an owner that was fenced off, leaves nothing for this cycle. */
+function usedUp(engine: Engine, tenure: Tenure): Promise<void> {
+  return suspend(engine, tenure, { reason: "budget_exhausted", error: `The budget of ${spentToTheLast(tenure.state)} is used up` });
+}
 
 async function suspend(
   engine: Engine, tenure: Tenure, why: { readonly reason: "handler_missing" | "budget_exhausted"; readonly error: string; readonly detail?: JsonObject },
@@ -122,6 +127,7 @@ async function performAction(engine: Engine, tenure: Tenure, checkpoint: Checkpo
   const action = checkpoint.approvedAction as { readonly tool: string; readonly args?: never; readonly key?: string };
   const tool = engine.handlers.tool(action.tool);
   if (!tool) return missing(engine, tenure, `tool ${action.tool}, which was approved, is not registered`);
+  if (spentToTheLast(tenure.state)) return usedUp(engine, tenure);
   const actor: Actor = { kind: "worker", id: engine.ownerId };
   const intent = new ToolCalls(engine, tenure, actor).intentOf(tool, { args: action.args ?? null, callerKey: action.key, approval: checkpoint.id });
   await new Effects(engine, tenure).make(tool, intent, actor);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asks, begin, claim, fails, fired, own, owed, passes, person, toBuild, toFirstCheck, toReview } from "../../testing/index.ts";
 import type { Story } from "../../testing/index.ts";
-import { budgetOf, exhaustedFor } from "./budget.ts";
+import { budgetOf, exhaustedFor, spentToTheLast } from "./budget.ts";
 
 const budget = (story: Story) => budgetOf(story.state);
 const ms = (story: Story) => story.state.spending.runningMs;
@@ -112,5 +112,17 @@ describe("running time", () => {
     story.wait(1000).given(person("reconciled", { key: "k" }), claim("Y"));
     const before = ms(story);
     expect(ms(story.given(own("error"))) - before).toBe(10);
+  });
+});
+
+describe("what is spent to the last", () => {
+  it("is what a fenced-off owner had reserved too, and no longer after a raise; what is merely reserved is not", () => {
+    const story = begin(toBuild({ bounds: { costUsd: 1 } })).given(own("reserved", { id: "r", amounts: { costUsd: 1 } }));
+    expect(spentToTheLast(story.state)).toBeNull();
+    expect(spentToTheLast(story.given(claim("X")).state)).toBe("costUsd");
+    expect(spentToTheLast(story.given(person("budget_raised", { costUsd: 1 })).state)).toBeNull();
+  });
+  it("is nothing where there is no limit", () => {
+    expect(spentToTheLast(begin(toBuild()).state)).toBeNull();
   });
 });

@@ -55,6 +55,13 @@ export function exhaustedFor(state: SessionState, cycle: Cycle): keyof BudgetVie
   return needed.find((of) => budget[of].remaining !== null && budget[of].remaining <= 0) ?? null;
 }
 
+/** What is spent to the last, so that an open cycle may begin nothing more; what is merely reserved does not count. */
+export function spentToTheLast(state: SessionState): "costUsd" | "tokens" | null {
+  const budget = budgetOf(state);
+  const isSpent = ({ limit, spent }: BudgetLine): boolean => limit !== null && spent >= limit;
+  return isSpent(budget.costUsd) ? "costUsd" : isSpent(budget.tokens) ? "tokens" : null;
+}
+
 export function canReserve(state: SessionState, amounts: Amounts): boolean {
   const budget = budgetOf(state);
   const fits = (remaining: number | null, wanted: number | undefined): boolean => remaining === null || (wanted ?? 0) <= remaining;
