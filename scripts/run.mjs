@@ -9,7 +9,8 @@
 // 2. One install at a time: whoever comes second waits for the lock, then finds the work done.
 // 3. The stamp is written last, so an interrupted install is done again and never believed.
 // 4. SIGINT, SIGTERM and SIGHUP reach the child; the exit code is the child's.
-import { spawn } from "node:child_process";
+// 5. Whoever started this may go without a word (npm killed with -9): the child is then told to end.
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync,
@@ -29,6 +30,25 @@ const CHANGES_INSTALL = new Set(["install", "i", "add", "remove", "rm", "update"
 
 class BootstrapError extends Error {}
 
+/** Who started this, as text that changes when one of them is gone: the parent, and above a script of npm the shell between the two has one itself. */
+function starters() {
+  const parent = process.ppid;
+  return process.env.npm_lifecycle_event === undefined ? String(parent) : `${parent} ${parentOf(parent)}`;
+}
+
+/** The parent of a process; 0 where nobody can say. */
+function parentOf(pid) {
+  if (process.platform === "linux") {
+    try {
+      return Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ")[1]);
+    } catch {
+      return 0;
+    }
+  }
+  if (windows) return 0;
+  return Number(spawnSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }).stdout);
+}
+
 /** Runs a command to its end, forwards the signals that arrive meanwhile, and returns its exit code. */
 function run(command, args, options) {
   return new Promise((done, fail) => {
@@ -45,10 +65,9 @@ function run(command, args, options) {
     };
     const signals = windows ? ["SIGINT", "SIGTERM"] : ["SIGINT", "SIGTERM", "SIGHUP"];
     for (const signal of signals) process.on(signal, forward);
-    const parent = process.ppid;
+    const startedBy = starters();
     const leash = setInterval(() => {
-      // Whoever started this is gone without a word (npm killed with -9): nobody is left to stop the child.
-      if (process.ppid !== parent) child.kill("SIGTERM");
+      if (starters() !== startedBy) child.kill("SIGTERM");
     }, 500);
     leash.unref();
     const end = () => {

@@ -129,3 +129,13 @@ test("the program ends in order when the bootstrap is killed", async () => {
   await script.ended;
   expect(script.output().stdout).toContain("SIGTERM\n");
 });
+
+test("the program ends in order when npm is killed, which has a shell between itself and the bootstrap", async () => {
+  const script = `${process.execPath} ${join(checkout.root, "scripts/run.mjs")} packages/cli/src/main.ts serve; :`;
+  const npm = start(["env", "npm_lifecycle_event=start", process.execPath, "-e", `require("node:child_process").spawn("sh", ["-c", ${JSON.stringify(script)}], { stdio: "inherit" })`], tmpdir());
+  started.push(npm);
+  await introduction(npm);
+  npm.child.kill("SIGKILL");
+  await npm.ended;
+  expect(npm.output().stdout).toContain("SIGTERM\n");
+});
