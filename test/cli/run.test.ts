@@ -60,6 +60,14 @@ describe("run", () => {
     expect(await shop.run("run", "another goal", ...commands, "--id", "taken")).toMatchObject({ code: 2, err: expect.stringContaining("another goal") });
   });
 
+  test("another goal, and another check, under the id of an ended session are refused: its receipt says nothing of them", async () => {
+    const ended = ["run", "say nothing", "--maker", "touch here", "--check", "test -e here", "--id", "ended"];
+    expect(await shop.run(...ended)).toMatchObject({ code: 0 });
+    expect(await shop.run("run", "say all", ...ended.slice(2))).toMatchObject({ code: 2, err: expect.stringContaining("another goal") });
+    expect(await shop.run(...ended, "--check", "false")).toMatchObject({ code: 2, err: expect.stringContaining("another command") });
+    expect(await shop.run(...ended, "--maker", "false")).toMatchObject({ code: 0 });
+  });
+
   test("makers get the task on standard input, as text where that was asked for, and a shell where one was asked for", async () => {
     const prompt = await shop.run("run", "say it", "--stdin", "prompt", "--shell", "--maker", "cat > heard && echo ok", "--check", "test -s heard");
     expect(prompt).toMatchObject({ code: 0 });

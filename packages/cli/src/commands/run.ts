@@ -1,5 +1,6 @@
 /** `run`: a local goal in this one process, until it ends or waits for a person or a budget. */
 import type { SessionId } from "@loopledger/shared/core/brand";
+import { goalDigest } from "@loopledger/shared/core/session/rules/submission";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { Liveness, submitGoal } from "@loopledger/shared/runtime";
@@ -8,7 +9,7 @@ import { buildCrew } from "../composition/crew.ts";
 import { type Draining, drainOnSignals } from "../composition/draining.ts";
 import type { OpenEngine } from "../composition/engine-options.ts";
 import { prepareProject } from "../composition/prepare.ts";
-import { keepCommands } from "../composition/kept-commands.ts";
+import { isOtherCheck, keepCommands } from "../composition/kept-commands.ts";
 import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
 import { type Project, loadProject } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
@@ -56,6 +57,12 @@ function runAction(bind: Bind) {
   });
 }
 
+function otherGoal(sessionId: string): UsageError {
+  return new UsageError(`The session ${sessionId} was started with another goal.`, {
+    code: "session_conflict", next: "Take another --id, or the same goal and bounds as before; `loopledger budget` raises a bound.",
+  });
+}
+
 interface RunParts {
   readonly context: CommandContext;
   readonly options: RunOptions;
@@ -85,6 +92,7 @@ class Run {
     family.add(sessionId);
     family.whenMet((child) => void open.engine.folds.open(child).catch((error: unknown) => open.engine.log.error({ err: error, session: child }, "child")));
     const before = await open.engine.folds.open(sessionId);
+    await this.#refuseOther(before);
     if (before.end && isSettled(before) && before.end.reason !== "incomplete_tool_turn") {
       if (!context.json) context.print.note(`The session ${sessionId} has ended already; another --id starts a new one.`);
       return this.#close(before);
@@ -95,6 +103,16 @@ class Run {
     this.#story.line(`Following ${sessionId}, which process ${pid} works on.`);
     this.#story.listen(open.engine.folds);
     return this.#close(await attachTo(open.engine, sessionId, this.#parts.draining.signal));
+  }
+
+  /** An id stands for one goal. How it ended says nothing of another goal, nor of another check. */
+  async #refuseOther({ sessionId, submission, end }: SessionState): Promise<void> {
+    const { context, open, plan } = this.#parts;
+    if (!submission) return;
+    if (submission.digest !== goalDigest(plan.goal, { sha256: open.engine.ids.sha256 })) throw otherGoal(sessionId);
+    if (end && end.reason !== "incomplete_tool_turn" && (await isOtherCheck(context.dataFolder, sessionId, plan.adHoc))) {
+      throw new UsageError(`The session ${sessionId} has ended, and its check was another command.`, { code: "session_conflict", next: "Take another --id: what was found then says nothing of this check." });
+    }
   }
 
   /** A derived id whose session has ended makes room for the next: `-2`, `-3`. */
@@ -118,11 +136,7 @@ class Run {
     await prepareProject(context, project);
     this.#story.listen(open.engine.folds);
     const submitted = await submitGoal(open.engine, plan.goal, { actor: { kind: "human", id: context.environment.user }, id: sessionId });
-    if (submitted.kind === "conflict") {
-      throw new UsageError(`The session ${sessionId} was started with another goal.`, {
-        code: "session_conflict", next: "Take another --id, or the same goal and bounds as before; `loopledger budget` raises a bound.",
-      });
-    }
+    if (submitted.kind === "conflict") throw otherGoal(sessionId);
     await keepCommands(context.dataFolder, sessionId, { folder: project.folder, adHoc: plan.adHoc });
     const crew = await buildCrew(open.engine, {
       roles: ["scheduler", "worker", "checker"], stepLimitMs: stepLimitMs(project), claims: (state) => family.has(state.sessionId), live: this.#story.live,

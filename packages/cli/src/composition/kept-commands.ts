@@ -4,6 +4,7 @@
  */
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { sessionFolder } from "@loopledger/shared/blobs";
 import { z } from "zod";
 import type { AdHoc } from "./project-handlers.ts";
@@ -41,4 +42,10 @@ export async function keptCommands(dataFolder: string, sessionId: string): Promi
   }
   const read = kept.safeParse(JSON.parse(text));
   return read.success ? { folder: read.data.folder, adHoc: { makers: {}, checks: read.data.checks, protect: read.data.protect } } : null;
+}
+
+/** A check was kept with the session, and it is another command than this. */
+export async function isOtherCheck(dataFolder: string, sessionId: string, { checks, protect }: AdHoc): Promise<boolean> {
+  const earlier = (await keptCommands(dataFolder, sessionId))?.adHoc;
+  return earlier !== undefined && !isDeepStrictEqual({ checks: earlier.checks, protect: [...earlier.protect] }, JSON.parse(JSON.stringify({ checks, protect })));
 }
