@@ -68,8 +68,9 @@ export class Workshop {
     const { out } = await this.run("events", id, "--json");
     return out.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
   }
+  /** A file is there before what its writer writes: it is waited for until it holds a line. */
   until(name: string): Promise<unknown> {
-    return until(() => this.has(name), { what: `the file ${name}`, timeoutMs: patienceMs / 2 });
+    return until(() => this.has(name) && this.lines(name).length > 0, { what: `the file ${name}`, timeoutMs: patienceMs / 2 });
   }
 
   /** Ends what still runs and takes the folder away. */
