@@ -39,9 +39,11 @@ export function failedDraft(end: CycleEnd & { kind: "failed" }, at: Ending): Dra
     return { type: "retry", data, actor: at.actor };
   }
   const usedUp = end.failure === "transient";
+  // What cannot be started now cannot be started at the next iteration either: a person mends it.
+  const hopeless = end.code === "cannot_start";
   const data = {
     dispatch: at.open.eventId, class: end.failure, code: usedUp ? "retries_exhausted" : end.code, fingerprint: cutText(end.fingerprint, 256),
-    terminal: usedUp, message: cutText(end.message, 8192), usage: addUsage(at.usage, end.usage ?? {}), ...(end.log && { log: end.log }),
+    terminal: usedUp || hopeless, message: cutText(end.message, 8192), usage: addUsage(at.usage, end.usage ?? {}), ...(end.log && { log: end.log }),
   };
   return { type: "cycle_failed", data, actor: at.actor };
 }

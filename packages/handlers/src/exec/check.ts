@@ -6,9 +6,10 @@ import type { HandlersDeps } from "../deps.ts";
 import { fingerprintOf } from "../results/fingerprint.ts";
 import { inconclusive, nextStepOf, readValidation, validationBytesMax } from "../results/validation.ts";
 import type { Ended } from "../supervisor/launch.ts";
-import { type ExecEnd, runExec } from "./run.ts";
+import { type ExecEnd, runExec, whyNotStarted } from "./run.ts";
 
 type ExecCheck = Extract<CheckDefinition, { kind: "exec" }>;
+type CannotStart = Extract<Ended, { kind: "cannot_start" }>;
 interface CheckLimits {
   readonly deps: HandlersDeps;
   readonly timeoutSeconds: number;
@@ -26,11 +27,14 @@ export async function runExecCheck(definition: ExecCheck, task: CheckTask, { dep
     timeoutSeconds, idleSeconds: definition.idleSeconds ?? null, signal: running.signal, live: running.live,
   });
   if (end.left === "stopped") return { ...inconclusive("its session has another owner", { verdict: "STOPPED" }), log: end.log };
-  const limits = { timeoutSeconds, idleSeconds: definition.idleSeconds ?? defaultSeconds.idle };
+  const limits = {
+    timeoutSeconds, idleSeconds: definition.idleSeconds ?? defaultSeconds.idle,
+    notStarted: (ended: CannotStart) => whyNotStarted(definition, ended, deps.folder),
+  };
   return { ...verdictOf(end, task, limits), log: end.log };
 }
 
-function verdictOf(end: ExecEnd, task: CheckTask, limits: { timeoutSeconds: number; idleSeconds: number }): CheckRun {
+function verdictOf(end: ExecEnd, task: CheckTask, limits: { timeoutSeconds: number; idleSeconds: number; notStarted: (ended: CannotStart) => string }): CheckRun {
   const { ended } = end;
   const output = tailText(end.log.tail, evidenceMax);
   switch (ended.kind) {
@@ -42,7 +46,7 @@ function verdictOf(end: ExecEnd, task: CheckTask, limits: { timeoutSeconds: numb
     case "idle":
       return inconclusive(`the check printed nothing for ${limits.idleSeconds} s`, { output });
     case "cannot_start":
-      return inconclusive(`the check could not start: ${ended.errno} ${ended.message}`, { cannotStart: !ended.passing });
+      return inconclusive(`the check could not start: ${limits.notStarted(ended)}`, { cannotStart: !ended.passing });
     case "lost":
       return inconclusive("the check's supervisor was killed, and the check with it", { output });
     case "exit":

@@ -7,7 +7,7 @@ import type { HandlersDeps } from "../deps.ts";
 import { fingerprintOf } from "../results/fingerprint.ts";
 import { type ResultFile, makerResult, readResult, retryAfterSeconds } from "../results/maker-result.ts";
 import type { Ended } from "../supervisor/launch.ts";
-import { type ExecEnd, runExec } from "./run.ts";
+import { type ExecEnd, runExec, whyNotStarted } from "./run.ts";
 
 type ExecMaker = Extract<MakerDefinition, { kind: "exec" }>;
 type Failed = Extract<CycleEnd, { kind: "failed" }>;
@@ -32,7 +32,10 @@ export async function runExecMaker(definition: ExecMaker, task: MakerTask, { dep
   const { log } = end;
   if (end.left === "stopped" || end.ended.kind === "stop" || end.ended.kind === "superseded") return { kind: "stopped" };
   if (end.left === "suspended") return { kind: "suspended", log };
-  return endOf(end.ended, { end, external: definition.effects === "external", timeoutSeconds, idleSeconds: definition.idleSeconds ?? defaultSeconds.idle, nowMs: (deps.now ?? Date.now)() });
+  return endOf(end.ended, {
+    end, external: definition.effects === "external", timeoutSeconds, idleSeconds: definition.idleSeconds ?? defaultSeconds.idle, nowMs: (deps.now ?? Date.now)(),
+    notStarted: (ended) => whyNotStarted(definition, ended, deps.folder),
+  });
 }
 
 interface Reading {
@@ -41,6 +44,7 @@ interface Reading {
   readonly timeoutSeconds: number;
   readonly idleSeconds: number;
   readonly nowMs: number;
+  readonly notStarted: (ended: Extract<Ended, { kind: "cannot_start" }>) => string;
 }
 
 function endOf(ended: Exclude<Ended, { kind: "never" }>, reading: Reading): CycleEnd {
@@ -51,7 +55,7 @@ function endOf(ended: Exclude<Ended, { kind: "never" }>, reading: Reading): Cycl
     case "idle":
       return failed("maker_idle", `the maker printed nothing for ${reading.idleSeconds} s`, log);
     case "cannot_start":
-      return { ...failed("cannot_start", `the maker could not start: ${ended.errno} ${ended.message}`, log), failure: ended.passing ? "transient" : "deterministic" };
+      return { ...failed("cannot_start", `the maker could not start: ${reading.notStarted(ended)}`, log), failure: ended.passing ? "transient" : "deterministic" };
     case "lost":
       return { ...failed("supervisor_lost", "the maker's supervisor was killed, and the maker with it", log), failure: reading.external ? "deterministic" : "transient" };
     case "exit":

@@ -1,6 +1,6 @@
 /** Prepares a program's run (files, environment, step token), has it supervised, and collects what it left. */
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { mkdir, open, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { StepApi } from "@loopledger/shared/core/effects/handling";
@@ -93,6 +93,16 @@ async function runOnce(asked: ExecRun, sessionFolder: string): Promise<ExecEnd> 
 function argvOf({ exec, shell }: ExecDefinition): readonly string[] {
   const words = typeof exec === "string" ? [exec] : exec;
   return shell ? ["/bin/sh", "-c", ...words] : words;
+}
+
+/** Why a program could not be started, in words that name it. */
+export function whyNotStarted(definition: ExecDefinition, ended: Extract<Ended, { kind: "cannot_start" }>, folder: string): string {
+  const [program = ""] = argvOf(definition);
+  const path = program.includes("/") ? resolve(folder, definition.cwd ?? ".", program) : null;
+  if (ended.message.startsWith("the folder ")) return ended.message;
+  if (ended.errno === "EACCES") return `${program} may not be executed (chmod +x makes it so)`;
+  if (ended.errno !== "ENOENT") return `${ended.errno} ${ended.message}`;
+  return path !== null && existsSync(path) ? `the interpreter that the first line of ${program} names is not there` : `no such program ${program}`;
 }
 
 interface Prepared {

@@ -39,10 +39,10 @@ export function major(state: SessionState, by: Bringing, reason: Reason): Sessio
 
 /** Another failure of one kind: go on, or trip the breaker. */
 export function failedAgain(
-  state: SessionState, failure: { kind: "build" | "check"; fingerprint: string; improving: boolean },
+  state: SessionState, failure: { kind: "build" | "check"; fingerprint: string; improving: boolean; message?: string },
 ): { readonly state: SessionState; readonly trips: boolean } {
   const same = state.submission?.bounds.breakerSame ?? null;
   const judged = judge(state.failures[failure.kind], failure.fingerprint, { same, improving: failure.improving });
-  const failures = { ...state.failures, [failure.kind]: judged.window, last: failure.fingerprint };
+  const failures = { ...state.failures, [failure.kind]: judged.window, last: failure.fingerprint, ...(failure.message !== undefined && { message: failure.message }) };
   return { state: { ...state, failures }, trips: judged.trips };
 }

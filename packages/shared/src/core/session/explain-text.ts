@@ -1,5 +1,6 @@
 /** The answers as a person reads them, one line each. It never leaves a key or a figure out that the answer holds. */
 import type { BudgetLine, BudgetView } from "../budget/budget.ts";
+import type { Json, JsonObject } from "../json.ts";
 import type { SessionState } from "./state.ts";
 import type { EffectState, StatusView } from "./status.ts";
 
@@ -37,14 +38,30 @@ export function evidenceText(state: SessionState): string {
   if (!lastCheck) return ["no verdict so far", ...gapText].join("; ");
   const revision = lastCheck.revision === null ? "" : ` on ${shortened(lastCheck.revision)}`;
   const steps = lastCheck.next_steps.map((step) => (typeof step === "string" ? step : step.goal.goal));
+  const why = whyIn(lastCheck.evidence);
   return [
-    `${lastCheck.verdict}${revision}`,
+    `${lastCheck.verdict}${revision}${why === null ? "" : `: ${shortened(why)}`}`,
     ...(steps.length > 0 ? [`next: ${shortened(steps[0] ?? "")}`] : []),
     ...(receipt ? [`receipt at seq ${receipt.seq} for the check at seq ${receipt.finalCheckSeq}`] : []), ...gapText,
   ].join("; ");
 }
 
-function shortened(text: string): string {
+/** What an evidence says of why there is no verdict, or why the check could not be run. */
+export function whyIn(evidence: Json): string | null {
+  const said = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as JsonObject) : {};
+  const why = said["why"] ?? (said["moved"] === true ? said["note"] : undefined);
+  return typeof why === "string" ? why : null;
+}
+
+/** The last words of what a check printed, where its evidence holds them. */
+export function lastLineOf(evidence: Json): string | null {
+  const output = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as JsonObject)["output"] : undefined;
+  const lines = typeof output === "string" ? output.split("\n").map((line) => line.trim()).filter((line) => /\p{L}{2}/u.test(line)) : [];
+  const last = lines.at(-1);
+  return last === undefined ? null : shortened(last);
+}
+
+export function shortened(text: string): string {
   const line = text.trim().split("\n")[0] ?? "";
   return line.length > 120 ? `${line.slice(0, 117).toWellFormed()}...` : line;
 }

@@ -13,6 +13,7 @@ const asked = (story: Story, options: { at?: number; owner?: "live" | "gone" } =
 const seqs = (explanation: Explanation): Record<string, number> =>
   Object.fromEntries(Object.entries(explanation.answers).map(([question, one]) => [question, (one as { seq: number }).seq]));
 
+const red = (): Act => fails({ evidence: { exitCode: 1, output: "ok 1\nexpected 3, got 4\n" } });
 const toReceipt: Act[] = [...toReview(), passes(), owed()];
 
 describe("the answers", () => {
@@ -67,13 +68,25 @@ describe("the answers", () => {
 describe("why it stands still, and what to type", () => {
   const cases: readonly { name: string; acts: readonly Act[]; why: RegExp; next: string }[] = [
     { name: "done with a receipt", acts: toReceipt, why: /receipt stands at seq 7/, next: "loopledger verify session-1" },
-    { name: "green before any work", acts: [...toFirstCheck(), passes()], why: /green before any work/, next: "loopledger export session-1 --format markdown" },
-    { name: "cancelled", acts: [...toBuild(), person("cancel_requested")], why: /cancelled/, next: "loopledger export session-1 --format markdown" },
+    { name: "green before any work", acts: [...toFirstCheck(), passes()], why: /green before any work/, next: "loopledger events session-1" },
+    { name: "cancelled", acts: [...toBuild(), person("cancel_requested")], why: /cancelled/, next: "loopledger events session-1" },
     { name: "paused", acts: [submit(), person("pause_requested")], why: /paused/, next: "loopledger resume session-1" },
     { name: "contradictory verdict", acts: [...toReview(), passes({ next_steps: ["more"] })], why: /contradicted itself/, next: "loopledger resume session-1" },
     {
       name: "a check that could not be run", acts: [...toReview({ bounds: { checkTries: 1 } }), inconclusive({ evidence: { why: "it did not end within 600 s" } })],
       why: /could not be run.*\(it did not end within 600 s\)/, next: "loopledger resume session-1",
+    },
+    {
+      name: "a maker that could not start", acts: [...toBuild(), own("cycle_failed", { terminal: true, code: "cannot_start", message: "the maker could not start: no such program ./nofile.sh" })],
+      why: /\(the maker could not start: no such program \.\/nofile\.sh\)/, next: "loopledger resume session-1",
+    },
+    {
+      name: "a session of a run that nobody carries", acts: [submit({ maker: "run/maker", check: "run/check" }), owed()],
+      why: /the same `run` line again/, next: "loopledger run GOAL --maker COMMAND --check COMMAND --id session-1",
+    },
+    {
+      name: "the same red again and again", acts: [...toBuild({ bounds: { breakerSame: 2 } }), own("built"), owed(), red(), owed(), own("built"), owed(), red()],
+      why: /same failure came back.*\(expected 3, got 4\)/, next: "loopledger resume session-1",
     },
     { name: "out of iterations", acts: [...toBuild({ bounds: { iterations: 1 } }), own("built"), owed(), fails()], why: /iterations is used up \(1 spent\)/, next: "loopledger budget session-1 --iterations +5" },
     { name: "at a checkpoint", acts: [...toBuild(), person("checkpoint_requested"), requested()], why: /must decide at cp-/, next: "approvals show" },

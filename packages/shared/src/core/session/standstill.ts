@@ -4,12 +4,11 @@
  */
 import { exhaustedFor } from "../budget/budget.ts";
 import type { Reason } from "../events/fields.ts";
-import type { Json, JsonObject } from "../json.ts";
 import { isoOf } from "./iso.ts";
 import { owedDispatch } from "./owed.ts";
 import { lookUp } from "./persistent-map.ts";
 import { windowOverAt } from "./rules/effects.ts";
-import { amount } from "./explain-text.ts";
+import { amount, lastLineOf, shortened, whyIn } from "./explain-text.ts";
 import { type End, type SessionState, holderOf } from "./state.ts";
 import { standingOf } from "./status.ts";
 
@@ -43,11 +42,11 @@ function ended(state: SessionState, end: End, id: string): Standstill {
   switch (end.disposition) {
     case "done":
       if (end.reason === "no_mutation_owed") {
-        return { why: "It is done: the check was green before any work, so none was owed.", next: `loopledger export ${id} --format markdown` };
+        return { why: "It is done: the check was green before any work, so none was owed.", next: `loopledger events ${id}` };
       }
       return { why: `It is done: the check passed, and the receipt stands at seq ${state.receipt?.seq ?? end.seq}.`, next: `loopledger verify ${id}` };
     case "cancelled":
-      return { why: "It was cancelled, and a cancelled session stays so.", next: `loopledger export ${id} --format markdown` };
+      return { why: "It was cancelled, and a cancelled session stays so.", next: `loopledger events ${id}` };
     case "failed":
       if (end.reason === "incomplete_tool_turn") return unknownOutcome(state, id);
       return { why: "Records that were acknowledged are gone from the ledger; it must be restored from a copy.", next: "loopledger doctor" };
@@ -75,25 +74,28 @@ const handOffs: Readonly<Partial<Record<Reason, string>>> = {
   contradictory_verdict: "The check contradicted itself: PASS with next steps, or FAIL without.",
   check_unavailable: "The check could not be run, again and again.",
   no_progress: "The same failure came back until the breaker stopped it.",
-  deterministic_error: "The maker failed in the same way until the breaker stopped it, or said that trying again is useless.",
+  deterministic_error: "The maker failed in a way that trying again does not mend, or in the same way until the breaker stopped it.",
   retries_exhausted: "A transient failure outlasted all retries.",
   takeover_limit: "One owner after another died in this cycle without getting anything done.",
   approval_rejected: "A person rejected the proposed action, and that is final.",
   approval_expired: "A decision was asked for and nobody gave it in time.",
 };
 function handedOff(state: SessionState, end: End, id: string): Standstill {
-  const last = end.reason === "deterministic_error" || end.reason === "no_progress" ? state.failures.last : null;
-  const unclear = end.reason === "check_unavailable" ? whyOf(state.lastCheck?.evidence ?? null) : null;
-  const detail = end.error ?? last ?? unclear;
+  const detail = end.error ?? lastWords(state, end.reason);
   const why = `${handOffs[end.reason ?? "no_progress"] ?? "It was handed off."}${detail ? ` (${detail.slice(0, 200).toWellFormed()})` : ""}`;
   if (end.reason === "approval_rejected") return { why, next: "loopledger submit FILE --id NEW-ID" };
   return { why, next: `loopledger resume ${id}` };
 }
 
-/** What an evidence says of why there is no verdict. */
-function whyOf(evidence: Json): string | null {
-  const why = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as JsonObject)["why"] : undefined;
-  return typeof why === "string" ? why : null;
+/** What the failure that led to the hand-off said of itself. */
+function lastWords({ failures, lastCheck }: SessionState, reason: Reason | null): string | null {
+  const [step] = lastCheck?.next_steps ?? [];
+  switch (reason) {
+    case "deterministic_error": case "retries_exhausted": return failures.message ?? failures.last;
+    case "no_progress": return lastLineOf(lastCheck?.evidence ?? null) ?? (step === undefined ? failures.last : shortened(typeof step === "string" ? step : step.goal.goal));
+    case "check_unavailable": return whyIn(lastCheck?.evidence ?? null);
+    default: return null;
+  }
 }
 
 function waits(state: SessionState, reason: Reason, id: string): Standstill {
@@ -106,7 +108,8 @@ function waits(state: SessionState, reason: Reason, id: string): Standstill {
     }
     case "retry": return waitsForTimer(state, id);
     case "budget_exhausted": return waitsForBudget(state, id);
-    case "handler_missing": return suspended(state, "The configuration has no such handler", `loopledger resume ${id}`);
+    case "handler_missing":
+      return suspended(state, "Who claimed it has no such handler in its configuration; add it there first, then resume", `loopledger resume ${id}`);
     case "evidence_missing": return suspended(state, "A payload that it needs is missing from the blob store", `loopledger resume ${id}`);
     case "check_changed":
       return suspended(state, "The check is another one than the one that was pinned; put the original back, or accept this one", `loopledger resume ${id} --accept-check`);
@@ -121,7 +124,7 @@ function suspended(state: SessionState, what: string, next: string): Standstill 
 
 function waitsForDecision(state: SessionState, id: string): Standstill {
   const checkpoint = state.pending.map((one) => lookUp(state.checkpoints, one)).find((one) => one?.request);
-  if (!checkpoint) return { why: "A decision is called for; its request has not been written.", next: `loopledger advance ${id}` };
+  if (!checkpoint) return { why: "A decision is called for; its request has not been written.", next: onward(state, id) };
   const expires = checkpoint.expiresAt === null ? "it waits without an end" : `it expires at ${isoOf(checkpoint.expiresAt)}`;
   return {
     why: `A person must decide at ${checkpoint.id} (asked for at seq ${checkpoint.seq}, ${checkpoint.trigger}); ${expires}.`,
@@ -160,9 +163,25 @@ function goesOn(state: SessionState, owner: OwnerLooks, id: string): Standstill 
   }
   if (state.open) {
     const what = holder ? "The process that held it is gone" : "Nobody has claimed it";
-    return { why: `${what}: ${state.open.cycle} of iteration ${state.open.iteration} is open.${unsettled}${ending} A serving process takes it over by itself.`, next: `loopledger advance ${id}` };
+    return { why: `${what}: ${state.open.cycle} of iteration ${state.open.iteration} is open.${unsettled}${ending} ${byItself(state, "takes it over")}`, next: onward(state, id) };
   }
-  return { why: `The next cycle is owed and nobody has dispatched it.${ending} A serving process does so by itself.`, next: `loopledger advance ${id}` };
+  return { why: `The next cycle is owed and nobody has dispatched it.${ending} ${byItself(state, "does so")}`, next: onward(state, id) };
+}
+
+/** Commands that a `run` brought itself have names that begin so: goals find them under these names, and only the same line has them. */
+export const runPrefix = "run/";
+
+/** The goal names commands that only a `run` with the same words has. */
+export function isOfRun({ submission }: Pick<SessionState, "submission">): boolean {
+  const goal = submission?.goal;
+  const makers = goal === undefined ? [] : typeof goal.maker === "string" ? [goal.maker] : Object.values(goal.maker);
+  return [...makers, ...(goal === undefined ? [] : [goal.check])].some((name) => name.startsWith(runPrefix));
+}
+function byItself(state: SessionState, what: string): string {
+  return isOfRun(state) ? "Its commands were typed: the same `run` line again goes on with it." : `A serving process that has its handlers ${what} by itself.`;
+}
+function onward(state: SessionState, id: string): string {
+  return isOfRun(state) ? `loopledger run GOAL --maker COMMAND --check COMMAND --id ${id}` : `loopledger advance ${id}`;
 }
 
 function count(n: number, one: string, many: string): string {

@@ -185,6 +185,8 @@ export interface Failures {
   readonly check: readonly string[];
   readonly remaining: number | null;
   readonly last: string | null;
+  /** What the last failure of a build said of itself. */
+  readonly message?: string;
 }
 export interface Child {
   readonly id: SessionId;

@@ -9,6 +9,7 @@ import type { LogTime, Seq } from "../../brand.ts";
 import { countRunning, spend } from "../../budget/budget.ts";
 import { callAfterIteration, callAtCost, callOnFailure } from "../checkpoints.ts";
 import { failedAgain, major, owesReview, proceed } from "../continuation.ts";
+import { cutText } from "../../json.ts";
 import { failUnknown } from "../endings.ts";
 import { lookUp, own } from "../persistent-map.ts";
 import { withLeaf } from "../plan.ts";
@@ -41,7 +42,7 @@ export const cycleRules: Rules<"built" | "cycle_failed" | "handed_back" | "retry
     const { next } = close(state);
     const d = record.data;
     const spent: SessionState = { ...next, spending: spend(next.spending, d.usage) };
-    const judged = failedAgain(spent, { kind: "build", fingerprint: d.fingerprint, improving: false });
+    const judged = failedAgain(spent, { kind: "build", fingerprint: d.fingerprint, improving: false, message: cutText(d.message, 500) });
     if (d.class === "transient" && d.terminal) return major(judged.state, by, "retries_exhausted");
     if (d.terminal || judged.trips) return major(judged.state, by, "deterministic_error");
     const again = callAfterIteration(proceed(judged.state, by), by);
