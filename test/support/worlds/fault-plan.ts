@@ -36,8 +36,8 @@ const steps: readonly Row[] = [
   ["F16 between the last verdict and its receipt", "checker.after_check_append", null, { nth: 2 }],
   ["F16 before the receipt", "checker.before_receipt", "receipt"],
   ["F16 after the receipt", "checker.after_receipt_append", null],
-  ["F12 intake, before the goal is recorded", "intake.before_append", "goal_submitted"],
-  ["F12 intake, after the goal is recorded", "intake.after_append", null],
+  ["intake, before the goal is recorded", "intake.before_append", "goal_submitted"],
+  ["intake, after the goal is recorded", "intake.after_append", null],
 ];
 const effects: readonly [title: string, point: FailpointName, effect: Fault["effect"], late: string | null][] = [
   ["F5 after the intent is sent", "worker.after_intent_append", "none", null],
