@@ -8,6 +8,7 @@
  * E4. `did_not_happen` is recorded only after a look that fenced the target at this epoch, or after the call window is over.
  */
 import type { ToolAnswer } from "@loopledger/shared/core/effects/handling";
+import type { Epoch } from "@loopledger/shared/core/brand";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
 import type { DataOf } from "@loopledger/shared/core/events/index";
 import type { Json } from "@loopledger/shared/core/json";
@@ -108,11 +109,15 @@ export class Effects {
 
   async #look(tool: Tool, effect: Effect): Promise<Settled> {
     for (let attempt = 1; attempt <= triesMax; ) {
-      const asked = { sessionId: this.#tenure.sessionId, epoch: this.#tenure.epoch, key: effect.key, args: effect.args };
+      if (!this.#tenure.holds()) throw new StaleOwner(this.#tenure.sessionId, "stale_epoch");
+      const { epoch } = this.#tenure;
+      const asked = { sessionId: this.#tenure.sessionId, epoch, key: effect.key, args: effect.args };
       const answer = await tool.look(asked, never).catch((error: unknown) => ({ status: "unknown" as const, evidence: String(error) }));
-      if (answer.status === "happened") return this.#reconcile(effect, { outcome: "happened", evidence: answer.evidence, result: answer.result });
+      if (answer.status === "happened") return this.#reconcile(effect, { epoch, outcome: "happened", evidence: answer.evidence, result: answer.result });
+      // Another call of this run was lost meanwhile: this look fenced the epoch before.
+      if (epoch !== this.#tenure.epoch) continue;
       if (answer.status === "did_not_happen") {
-        if (effect.fences || this.#windowOver(effect)) return this.#reconcile(effect, { outcome: "did_not_happen", evidence: answer.evidence, result: null });
+        if (effect.fences || this.#windowOver(effect)) return this.#reconcile(effect, { epoch, outcome: "did_not_happen", evidence: answer.evidence, result: null });
         await this.#untilWindowOver(effect);
         continue;
       }
@@ -121,10 +126,10 @@ export class Effects {
     }
     return this.#giveUp(`looking at ${effect.key} gave no answer in ${triesMax} tries`);
   }
-  async #reconcile(effect: Effect, look: { readonly outcome: "happened" | "did_not_happen"; readonly evidence: Json; readonly result: Json }): Promise<Settled> {
+  async #reconcile(effect: Effect, look: { readonly epoch: Epoch; readonly outcome: "happened" | "did_not_happen"; readonly evidence: Json; readonly result: Json }): Promise<Settled> {
     const result = await fit(this.#engine, this.#tenure.sessionId, look.result);
     const data = {
-      intent: effect.intent, key: effect.key, epoch: this.#tenure.epoch, outcome: look.outcome, evidence: look.evidence, by: `worker:${this.#engine.ownerId}`, result,
+      intent: effect.intent, key: effect.key, epoch: look.epoch, outcome: look.outcome, evidence: look.evidence, by: `worker:${this.#engine.ownerId}`, result,
     };
     await this.#tenure.append([{ type: "reconciled", data, actor: { kind: "worker", id: this.#engine.ownerId } }]);
     return { kind: look.outcome === "happened" ? "confirmed" : "failed", result: look.result };
