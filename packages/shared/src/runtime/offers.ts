@@ -93,9 +93,8 @@ export class Offers {
     const claimable = this.#settings.claims?.(state) ?? true;
     const serves = claimable ? this.#crew.runners.map((runner) => runner.cycle) : [];
     const decision = decide(state, { ownerId: this.#engine.ownerId, serves, carries: false, ownerIs });
-    const due = nextDue(state);
     const writes = this.#crew.scheduler?.owes(state) ?? false;
-    if (decision.do === "wait" && !writes) return this.#rest(sessionId, { kind: "rest", on: decision.on, until: decision.until ?? due, seq: state.seq });
+    if (decision.do === "wait" && !writes) return this.#rest(sessionId, { kind: "rest", on: decision.on, until: decision.until, seq: state.seq });
     if (decision.do === "over" && !writes) return;
     const end = await this.#carrier.carry(sessionId, { stopping: this.#stopping.signal });
     this.#decided.set(sessionId, end.seq);
@@ -115,8 +114,12 @@ export class Offers {
 
   #rest(sessionId: SessionId, end: CarryEnd): void {
     if (end.kind !== "rest") return;
-    if (end.on === "holder") this.#alarm(sessionId, lookMs);
-    else if (end.until !== null && this.#crew.scheduler) this.#alarm(sessionId, end.until - this.#engine.logClock.now());
+    if (end.on === "holder") return this.#alarm(sessionId, lookMs);
+    if (!this.#crew.scheduler) return;
+    // Who waits for another role or for a person still has the timers to write.
+    const state = this.#engine.folds.peek(sessionId);
+    const until = end.until ?? (state ? nextDue(state) : null);
+    if (until !== null) this.#alarm(sessionId, until - this.#engine.logClock.now());
   }
   #alarm(sessionId: SessionId, delayMs: number): void {
     this.#silence(sessionId);
