@@ -3,6 +3,7 @@
  *
  * C1. A batch is given out only when every state in it is exactly the one at the batch's end: nothing in it lies ahead,
  *     and nothing that belongs into it is still being read.
+ * C2. What the fold knew ahead of the log's delivery when this began is collected too: its entries are not told again.
  */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import type { Snapshot } from "@loopledger/shared/core/session/snapshot";
@@ -28,6 +29,7 @@ export class Changed {
   constructor(folds: Folds, { from, onFolded }: { readonly from: ReadonlyMap<number, Offset>; readonly onFolded: () => void }) {
     this.#folds = folds;
     for (const [partition, offset] of from) this.#partitions.set(partition, { from: offset, sessions: new Map() });
+    for (const { partition, state, next } of folds.ahead()) this.#collect(partition, { state, next });
     this.#stops = [folds.listen((change) => this.#take(change)), folds.onFolded(onFolded)];
   }
   close(): void {
@@ -42,10 +44,12 @@ export class Changed {
     return size;
   }
 
-  #take({ sessionId, state, entry }: Change): void {
-    const partition = this.#partitions.get(entry.partition);
-    if (!partition || entry.offset < partition.from) return;
-    partition.sessions.set(sessionId, { state, next: (entry.offset + 1) as Offset });
+  #take({ state, entry }: Change): void {
+    this.#collect(entry.partition, { state, next: (entry.offset + 1) as Offset });
+  }
+  #collect(partition: number, snapshot: Snapshot): void {
+    const found = this.#partitions.get(partition);
+    if (found && snapshot.next > found.from) found.sessions.set(snapshot.state.sessionId, snapshot);
   }
 
   /** What has changed since `from`; null where there is nothing yet that could be written exactly. */

@@ -101,6 +101,13 @@ export class Folds {
     }
     return positions;
   }
+  /** Sessions whose history was read further than entries have been handed over: whoever begins to listen now hears of no entry before `next`. */
+  ahead(): { readonly partition: number; readonly state: SessionState; readonly next: Offset }[] {
+    return [...this.#kept].flatMap(([sessionId, { state, next }]) => {
+      const partition = this.#options.ledger.partitionOf(sessionId);
+      return next > (this.#next.get(partition) ?? 0) ? [{ partition, state, next }] : [];
+    });
+  }
   /** Called after entries have been folded, once a piece of the log: `folded` may have moved. */
   onFolded(listener: () => void): () => void {
     this.#foldedListeners.add(listener);
