@@ -55,6 +55,14 @@ test("an equal answer again returns the first; a contradicting one is refused an
   expect(kept.map((row) => [row["type"], row["void"]])).toEqual([["approval_decided", "duplicate"], ["approval_decided", "key_conflict"]]);
 });
 
+test("an equal answer again returns the first one also where it has ended the session; a contradicting one is refused", async () => {
+  const { checkpoint } = await atRequest("ended");
+  expect((await here.cli("reject", "ended", checkpoint, "--json")).json()).toMatchObject({ disposition: "handed_off" });
+  expect(await here.cli("reject", "ended", checkpoint, "--json")).toMatchObject({ code: 0, out: expect.stringContaining('"seq": null') });
+  expect(await here.cli("approve", "ended", checkpoint, "--json")).toMatchObject({ code: 1, err: expect.stringContaining('"after_end"') });
+  expect(deployments()).toEqual([]);
+});
+
 test("an answer after the expiry is refused and kept, also where nobody serves; the action is not done", async () => {
   await here.submit("x", { policy: { failureFirst: false, approvals: [{ before: "deploy", expiresSeconds: 0.2 }] } });
   const [checkpoint = ""] = (await here.carry("x")).pending;

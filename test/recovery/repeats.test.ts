@@ -5,13 +5,14 @@ import { join } from "node:path";
 import type { FnMakerTask } from "@loopledger/handlers/index";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { Goal } from "@loopledger/shared/core/events/goal";
+import type { Json } from "@loopledger/shared/core/json";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { appendAct } from "@loopledger/shared/runtime";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { deploying } from "../support/worlds/deploying.ts";
 import { memoryWorld } from "../support/worlds/memory-world.ts";
-import { brokenBy, brokenEffects, countOf, foldSession } from "../support/worlds/oracle.ts";
+import { brokenBy, brokenEffects, foldSession } from "../support/worlds/oracle.ts";
 import type { Peer } from "../support/worlds/peer.ts";
 import { Target } from "../support/worlds/target.ts";
 import { type World, decideOn, stateOf, submit, untilOver } from "../support/worlds/world.ts";
@@ -42,6 +43,12 @@ const twice = async (task: FnMakerTask): Promise<unknown> => ({ artifacts: [awai
 const pending = async (): Promise<void> => {
   await world.until(async () => (await stateOf(world, id)).pending.length > 0, "the question");
 };
+async function modify(peer: Peer, action: Json) {
+  const state = await peer.engine.folds.open(id);
+  const checkpoint = state.pending[0] ?? "";
+  const data = { checkpoint, decision: "MODIFY", digest: lookUp(state.checkpoints, checkpoint)?.digest, comment: "like this", action };
+  return appendAct(peer.engine, id, { type: "approval_decided", data, actor: { kind: "human", id: "olga" } } as never);
+}
 async function sound(): Promise<void> {
   const folded = foldSession(await world.entries(), id);
   expect([...brokenBy(folded), ...brokenEffects(folded, target.rows())]).toEqual([]);
@@ -92,6 +99,23 @@ describe("the same call twice in one cycle", () => {
   });
 });
 
+describe("a call in whose place a person had another made", () => {
+  test("returns what became of that one, and is not asked about again", async () => {
+    const answers: unknown[] = [];
+    const peer = await peerOf(async (task) => {
+      answers.push(await task.tool("idempotent", same));
+      return {};
+    });
+    await submit(peer, id, { policy: asked });
+    await pending();
+    expect(await modify(peer, { tool: "idempotent", args: { part: 2 } })).toMatchObject({ kind: "accepted" });
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", iteration: 1, effects: [{ state: "confirmed" }] });
+    expect(target.rows().filter(({ kind }) => kind === "call")).toHaveLength(1);
+    expect(answers).toMatchObject([{ outcome: "confirmed", result: { did: { part: 2 } } }]);
+    await sound();
+  });
+});
+
 describe("a call that was let through under a key that is taken", () => {
   async function askedAgain(): Promise<Peer> {
     const peer = await peerOf(async (task) => {
@@ -117,14 +141,11 @@ describe("a call that was let through under a key that is taken", () => {
     await sound();
   });
 
-  test("and that is done already ends in a person's hands, not in claims without an end", async () => {
+  test("is not made again where a person puts in its place what is done already", async () => {
     const next = await askedAgain();
-    const state = await next.engine.folds.open(id);
-    const checkpoint = state.pending[0] ?? "";
-    const data = { checkpoint, decision: "MODIFY", digest: lookUp(state.checkpoints, checkpoint)?.digest, comment: "the first wording", action: { tool: "idempotent", args: same, key: "k" } };
-    expect(await appendAct(next.engine, id, { type: "approval_decided", data, actor: { kind: "human", id: "olga" } } as never)).toMatchObject({ kind: "accepted" });
-    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "handed_off", reason: "deterministic_error" });
+    expect(await modify(next, { tool: "idempotent", args: same, key: "k" })).toMatchObject({ kind: "accepted" });
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", effects: [{ key: "k", state: "confirmed" }] });
     expect(target.count(id, "call")).toBe(1);
-    expect(countOf(foldSession(await world.entries(), id), "claimed")).toBeLessThan(20);
+    await sound();
   });
 });

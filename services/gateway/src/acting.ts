@@ -2,6 +2,7 @@
 import type { EventId, SessionId } from "@loopledger/shared/core/brand";
 import { parseRecord } from "@loopledger/shared/core/events/parse";
 import { canonicalJson } from "@loopledger/shared/core/json";
+import { isAnswered } from "@loopledger/shared/core/session/checkpoints";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import type { Verdict } from "@loopledger/shared/core/session/evolve";
 import type { SessionState, VoidReason } from "@loopledger/shared/core/session/state";
@@ -31,9 +32,10 @@ export async function act(service: Service, id: string, { act: asked, idempotenc
   throw refusalOf(asked, verdict, after);
 }
 
-function isSoAlready({ type }: Act, verdict: Verdict | undefined, after: SessionState): boolean {
+function isSoAlready(asked: Act, verdict: Verdict | undefined, after: SessionState): boolean {
   if (verdict?.kind !== "void") return false;
-  return verdict.reason === "duplicate" || (type === "cancel_requested" && after.end?.disposition === "cancelled");
+  if (asked.type === "approval_decided" && verdict.reason === "after_end") return isAnswered(after, asked.data);
+  return verdict.reason === "duplicate" || (asked.type === "cancel_requested" && after.end?.disposition === "cancelled");
 }
 
 /** The key was used for something else: the repeat is none. */

@@ -3,14 +3,15 @@
  *
  * S1. A call that equals a settled one of this leaf returns the recorded result, in order of occurrence; one more of the same is another call.
  * S2. On a re-run a mutating call that differs from what was settled for that tool is asked about, not made.
- * S3. A tool that needs approval is asked about first; what runs is what was shown. What is done already is asked about by nobody.
+ * S3. A tool that needs approval is asked about first; what runs is what was shown. What is done already is asked about by nobody:
+ *     neither a call that was made, nor one in whose place a person had another made.
  */
 import type { StepAnswer } from "@loopledger/shared/core/effects/handling";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
 import { type Json, canonicalJson, digestOf } from "@loopledger/shared/core/json";
 import { spentToTheLast } from "@loopledger/shared/core/budget/budget";
 import { triggersOf } from "@loopledger/shared/core/session/checkpoints";
-import { lookUp } from "@loopledger/shared/core/session/persistent-map";
+import { lookUp, values } from "@loopledger/shared/core/session/persistent-map";
 import type { DataOf } from "@loopledger/shared/core/events/index";
 import type { Effect } from "@loopledger/shared/core/session/state";
 import type { Tool } from "@loopledger/shared/ports";
@@ -54,8 +55,9 @@ export class ToolCalls implements ToolDesk {
     const tool = this.#engine.handlers.tool(name);
     if (!tool) return no(404, "unknown_tool", `no tool ${name}; known: ${this.#engine.handlers.toolNames().join(", ") || "none"}`);
     const argsDigest = digestOf(args, this.#engine.ids.sha256);
-    const open = settledOf(this.#tenure.state, this.#leaf()).filter((one) => one.tool === name && !this.#given.has(one.key));
-    const same = open.find((one) => one.argsDigest === argsDigest);
+    const left = settledOf(this.#tenure.state, this.#leaf()).filter((one) => !this.#given.has(one.key));
+    const open = left.filter((one) => one.tool === name);
+    const same = open.find((one) => one.argsDigest === argsDigest) ?? left.find((one) => this.#standsFor(one.key, { tool: name, argsDigest }));
     if (same) {
       this.#given.add(same.key);
       return this.#recorded(same.result);
@@ -68,6 +70,15 @@ export class ToolCalls implements ToolDesk {
     if (reworded) return this.#ask("repeat_after_takeover", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
     if (this.#needsApproval(tool)) return this.#ask("before", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
     return this.#make(tool, this.intentOf(tool, { args, callerKey }));
+  }
+
+  /** Under this key a person had another call made in place of this one. */
+  #standsFor(key: string, proposed: { readonly tool: string; readonly argsDigest: string }): boolean {
+    return values(this.#tenure.state.checkpoints).some(({ decision, servedKey, action }) => {
+      if (decision !== "MODIFY" || servedKey !== key) return false;
+      const { tool, args } = action as { readonly tool?: Json; readonly args?: Json };
+      return tool === proposed.tool && digestOf(args ?? null, this.#engine.ids.sha256) === proposed.argsDigest;
+    });
   }
 
   /** The intent of a call, with the key that survives owners, attempts and restarts. */

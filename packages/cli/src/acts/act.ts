@@ -62,7 +62,7 @@ function sessionOn(engine: Engine, sessionId: SessionId, actor: Actor): OpenSess
     act: async (draft) => {
       const verdict = await judge(draft);
       const refused = refusedBy(verdict);
-      if (refused && !isRepeat(draft, refused, await state())) throw refusalOf(draft, refused, { state: await state(), actor });
+      if (refused && !(await isRepeat(draft, refused, await state()))) throw refusalOf(draft, refused, { state: await state(), actor });
       return { act: draft.type, seq: verdict.kind === "accepted" ? verdict.seq : null, repeated: refused !== null, view: await viewOf(await state()) };
     },
   };
@@ -77,8 +77,9 @@ export function refusedBy(verdict: Verdict): Refused | null {
 }
 
 /** What was asked for is so already: an equal repeat of a decision, a second cancel, a second pause. */
-function isRepeat({ type }: ActDraft, { reason }: Refused, state: SessionState): boolean {
-  if (type === "cancel_requested" && state.end?.disposition === "cancelled") return true;
+async function isRepeat(draft: ActDraft, { reason }: Refused, state: SessionState): Promise<boolean> {
+  if (draft.type === "cancel_requested" && state.end?.disposition === "cancelled") return true;
+  if (draft.type === "approval_decided" && reason === "after_end") return (await import("@loopledger/shared/core/session/checkpoints")).isAnswered(state, draft.data);
   return reason === "duplicate";
 }
 

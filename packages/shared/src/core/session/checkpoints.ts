@@ -83,6 +83,12 @@ export function approvalFor(state: SessionState, id: string, action: { tool: str
   return approved?.tool === action.tool && approved.argsDigest === action.argsDigest ? checkpoint : null;
 }
 
+/** The same answer was given and counted before, whatever has become of the session since. A changed action has to be compared by the fold. */
+export function isAnswered(state: SessionState, answer: { readonly checkpoint: string; readonly decision: string; readonly digest: string }): boolean {
+  const known = lookUp(state.checkpoints, answer.checkpoint);
+  return answer.decision !== "MODIFY" && known?.request != null && known.decision === answer.decision && known.digest === answer.digest;
+}
+
 export function expiryOf(expires: number | null, at: LogTime): LogTime | null {
   return expires === null ? null : ((at + expires * 1000) as LogTime);
 }
