@@ -32,6 +32,12 @@ export interface Scheduler {
   /** Writes it; true where something was accepted. */
   write(state: SessionState): Promise<boolean>;
 }
+export interface CarryOptions {
+  readonly stopping: AbortSignal;
+  readonly cyclesMax?: number;
+  /** Sessions that this process may claim; left out: all. */
+  readonly claims?: ((state: SessionState) => boolean) | undefined;
+}
 export interface Crew {
   readonly runners: readonly CycleRunner[];
   /** Where this process has the scheduler's role. */
@@ -63,7 +69,7 @@ export class Carrier {
   }
 
   /** Goes on until the session is over, rests, or this process stops; with `cyclesMax`, at most that many cycles. */
-  async carry(sessionId: SessionId, options: { readonly stopping: AbortSignal; readonly cyclesMax?: number }): Promise<CarryEnd> {
+  async carry(sessionId: SessionId, options: CarryOptions): Promise<CarryEnd> {
     const turn = new Turn(this.#engine, sessionId, options.stopping);
     await this.#engine.failpoints.pass("worker.after_read");
     try {
@@ -74,8 +80,10 @@ export class Carrier {
           return { kind: options.stopping.aborted ? "stopped" : "advanced", seq: state.seq };
         }
         if (await this.#crew.scheduler?.write(state)) continue;
+        // What this process may not claim it still schedules; what it has claimed it goes on with.
+        const serves = turn.tenure || (options.claims?.(state) ?? true) ? this.#serves : [];
         const decision = decide(state, {
-          ownerId: this.#engine.ownerId, serves: this.#serves, carries: turn.tenure?.holds(state) ?? false, ownerIs: await this.#ownerIs(state),
+          ownerId: this.#engine.ownerId, serves, carries: turn.tenure?.holds(state) ?? false, ownerIs: await this.#ownerIs(state),
         });
         if (decision.do === "over") return { kind: "over", seq: state.seq };
         if (decision.do === "wait") {

@@ -96,7 +96,7 @@ export class Offers {
     const writes = this.#crew.scheduler?.owes(state) ?? false;
     if (decision.do === "wait" && !writes) return this.#rest(sessionId, { kind: "rest", on: decision.on, until: decision.until, seq: state.seq });
     if (decision.do === "over" && !writes) return;
-    const end = await this.#carrier.carry(sessionId, { stopping: this.#stopping.signal });
+    const end = await this.#carrier.carry(sessionId, { stopping: this.#stopping.signal, claims: this.#settings.claims });
     this.#decided.set(sessionId, end.seq);
     this.#faults.delete(sessionId);
     this.#rest(sessionId, end);
@@ -114,8 +114,8 @@ export class Offers {
 
   #rest(sessionId: SessionId, end: CarryEnd): void {
     if (end.kind !== "rest") return;
-    if (end.on === "holder") return this.#alarm(sessionId, lookMs);
-    if (!this.#crew.scheduler) return;
+    if (end.on === "holder") this.#alarm(sessionId, lookMs);
+    if (end.on === "holder" || !this.#crew.scheduler) return;
     // Who waits for another role or for a person still has the timers to write.
     const state = this.#engine.folds.peek(sessionId);
     const until = end.until ?? (state ? nextDue(state) : null);
