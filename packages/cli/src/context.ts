@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { EngineOptions, OpenEngine } from "./composition/engine-options.ts";
 import type { Environment } from "./environment.ts";
+import { typable } from "./hints.ts";
 import { type Printer, makePrinter } from "./printing.ts";
 
 /** The options that every command understands. */
@@ -25,10 +26,14 @@ export interface CommandContext {
   readonly configPath: string | null;
   /** A gateway to work on instead of the data folder. */
   readonly remote: { readonly url: string; readonly token: string | null } | null;
+  /** A text with its commands as they must be typed from here, or from another folder. */
+  hint(text: string, from?: string): string;
   /** The ledger and what stands on it, with folds that follow the tail; closed by whoever opened it. */
   openEngine(options?: EngineOptions): Promise<OpenEngine>;
   /** The same context on another data folder. */
   withDataFolder(folder: string): CommandContext;
+  /** The same context with this config, absolute. */
+  withConfig(path: string): CommandContext;
 }
 
 export function makeContext(environment: Environment, options: GlobalOptions): CommandContext {
@@ -41,8 +46,10 @@ export function makeContext(environment: Environment, options: GlobalOptions): C
     dataFolder: resolve(cwd, options.data ?? environment.dataFolder ?? ".loopledger"),
     configPath: options.config === undefined ? null : resolve(cwd, options.config),
     remote: url === null ? null : { url, token: options.token ?? environment.token },
-    openEngine: async (engineOptions = {}) => (await import("./composition/open-engine.ts")).openEngine(context, engineOptions),
+    hint: (text, from = cwd) => typable(text, { environment, cwd: from, dataFolder: context.dataFolder, configPath: context.configPath, url }),
+    openEngine: async (engineOptions = {}) => (await import("./composition/open-engine.ts")).openEngine(context, { tell: context.print.note, ...engineOptions }),
     withDataFolder: (folder) => makeContext(environment, { ...options, data: folder }),
+    withConfig: (path) => makeContext(environment, { ...options, config: path }),
   };
   return context;
 }

@@ -75,9 +75,9 @@ function fieldsOf(error: unknown) {
   return { name: text(fields["name"]), message: text(fields["message"]) ?? "", code: text(fields["code"]), next: text(fields["next"]), faults: list };
 }
 
-/** The text of an error on stderr. */
-export function errorText(described: Described, json: boolean): string {
+/** The text of an error on stderr; `hint` makes the commands in it typable. */
+export function errorText(described: Described, json: boolean, hint: (text: string) => string = (text) => text): string {
   const { code, message, next, faults, exitCode } = described;
   if (json) return `${JSON.stringify({ error: { code, message, next, ...(faults.length > 0 && { faults }), exitCode } }, null, 2)}\n`;
-  return `loopledger: ${message}\n${faults.map((fault) => `  - ${fault}\n`).join("")}  ${next}\n`;
+  return `loopledger: ${hint(message)}\n${faults.map((fault) => `  - ${fault}\n`).join("")}  ${hint(next)}\n`;
 }

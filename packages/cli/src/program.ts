@@ -2,7 +2,7 @@
 import { Command, CommanderError } from "commander";
 import type { Action, Bind, CommandEntry } from "./command.ts";
 import { commandList } from "./command-list.ts";
-import { type GlobalOptions, makeContext } from "./context.ts";
+import { type CommandContext, type GlobalOptions, makeContext } from "./context.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { UsageError, describeError, errorText } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
@@ -14,26 +14,29 @@ export const version = "0.0.0";
 export async function runProgram(words: readonly string[]): Promise<void> {
   surviveStrayErrors();
   keepAlive();
-  const json = words.includes("--json");
+  const environment = readEnvironment();
+  const context = makeContext(environment, { json: words.includes("--json") });
   try {
-    const program = await makeProgram(words, readEnvironment());
+    const program = await makeProgram(words, bindTo(environment));
     await program.parseAsync(words, { from: "user" });
     await exitWith(exitCodes.done);
   } catch (error) {
-    await exitWith(reportError(error, json));
+    await exitWith(reportError(error, context));
   }
 }
 
 /** Tells what went wrong; the code to leave with. */
-function reportError(error: unknown, json: boolean): ExitCode {
+function reportError(error: unknown, { json, hint }: CommandContext): ExitCode {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.done;
-    const message = error.message.replace(/^error: /, "");
-    process.stderr.write(errorText(new UsageError(sentence(message)), json));
+    // A group of commands without one of them: its help stands on stderr by now.
+    if (error.code === "commander.help" && !json) return exitCodes.usage;
+    const message = error.code === "commander.help" ? "This command takes one of its own commands." : error.message.replace(/^error: /, "");
+    process.stderr.write(errorText(new UsageError(sentence(message)), json, hint));
     return exitCodes.usage;
   }
   const described = describeError(error);
-  process.stderr.write(errorText(described, json));
+  process.stderr.write(errorText(described, json, hint));
   if (error instanceof Error && wantsStacks()) process.stderr.write(`${error.stack}\n`);
   return described.exitCode;
 }
@@ -45,7 +48,8 @@ function wantsStacks(): boolean {
   return readEnvironment().variables["LOOPLEDGER_LOG_LEVEL"] === "debug";
 }
 
-async function makeProgram(words: readonly string[], environment: Environment): Promise<Command> {
+/** The program for these words: it knows the command that they name, and refuses what no command takes. */
+export async function makeProgram(words: readonly string[], bind: Bind): Promise<Command> {
   const program = new Command("loopledger");
   program
     .description("Durable agent loops on an append-only ledger.")
@@ -56,20 +60,20 @@ async function makeProgram(words: readonly string[], environment: Environment): 
     .option("--config <file>", "the config (default: loopledger.config.{ts,mjs,json,yaml} of the working folder)")
     .version(version)
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
-    .configureOutput({ writeErr: () => undefined, outputError: () => undefined })
+    .configureOutput({ writeErr: (text) => void (words.includes("--json") || process.stderr.write(text)), outputError: () => undefined })
     .exitOverride()
     .helpCommand("help [command]", "what a command does");
   const typed = commandTyped(words);
   const entry = commandList.find((one) => one.name === typed);
-  if (entry) await load(program, entry, environment);
+  if (entry) await load(program, entry, bind);
   else if (typed !== null && typed !== "help") throw unknownCommand(typed, await nearest(typed));
-  else await listAll(program, words, environment);
+  else await listAll(program, words, bind);
   return program;
 }
 
-async function load(program: Command, entry: CommandEntry, environment: Environment): Promise<void> {
+async function load(program: Command, entry: CommandEntry, bind: Bind): Promise<void> {
   const module = await entry.load();
-  module.register(program, bindTo(environment), commandList);
+  module.register(program, bind, commandList);
   for (const command of program.commands) inherit(command, program);
 }
 /** Commands that were made before the settings were copied take them on: refusals are thrown, and stdout stays clean. */
@@ -79,10 +83,10 @@ function inherit(command: Command, parent: Command): void {
 }
 
 /** For `--help` alone: every command with its summary; for `help NAME`, that command's own. */
-async function listAll(program: Command, words: readonly string[], environment: Environment): Promise<void> {
+async function listAll(program: Command, words: readonly string[], bind: Bind): Promise<void> {
   const asked = words[words.indexOf("help") + 1];
   const entry = words.includes("help") ? commandList.find((one) => one.name === asked) : undefined;
-  if (entry) return load(program, entry, environment);
+  if (entry) return load(program, entry, bind);
   if (words.includes("help") && asked !== undefined) throw unknownCommand(asked, await nearest(asked));
   for (const one of commandList) program.command(one.name).description(one.summary).allowUnknownOption();
   program.addHelpText("after", "\nExamples:\n  loopledger run \"make the tests pass\" --maker ./agent.sh --check \"npm test\"\n  loopledger status fix-login --json\n");
@@ -117,6 +121,12 @@ function bindTo(environment: Environment): Bind {
   return <O>(action: Action<O>) => async (...given: unknown[]) => {
     const command = given.at(-1) as Command;
     const context = makeContext(environment, command.optsWithGlobals<GlobalOptions>());
-    await exitWith(await action(context, command.processedArgs, command.opts() as O));
+    let code: ExitCode;
+    try {
+      code = await action(context, command.processedArgs, command.opts() as O);
+    } catch (error) {
+      code = reportError(error, context);
+    }
+    await exitWith(code);
   };
 }

@@ -21,6 +21,8 @@ export interface Acted {
   /** The same had been done before: nothing new was written. */
   readonly repeated: boolean;
   readonly view: StatusView;
+  /** The session after the act; null where only a gateway has it. */
+  readonly state: SessionState | null;
 }
 
 export interface OpenSession {
@@ -63,9 +65,14 @@ function sessionOn(engine: Engine, sessionId: SessionId, actor: Actor): OpenSess
       const verdict = await judge(draft);
       const refused = refusedBy(verdict);
       if (refused && !(await isRepeat(draft, refused, await state()))) throw refusalOf(draft, refused, { state: await state(), actor });
-      return { act: draft.type, seq: verdict.kind === "accepted" ? verdict.seq : null, repeated: refused !== null, view: await viewOf(await state()) };
+      return actedOn(draft.type, { seq: verdict.kind === "accepted" ? verdict.seq : null, repeated: refused !== null, state: await state() });
     },
   };
+}
+
+export async function actedOn(act: string, became: Pick<Acted, "seq" | "repeated"> & { readonly state: SessionState }): Promise<Acted> {
+  const { statusOf } = await import("@loopledger/shared/core/session/status");
+  return { act, ...became, view: statusOf(became.state) };
 }
 
 export function refusedBy(verdict: Verdict): Refused | null {
@@ -81,8 +88,4 @@ async function isRepeat(draft: ActDraft, { reason }: Refused, state: SessionStat
   if (draft.type === "cancel_requested" && state.end?.disposition === "cancelled") return true;
   if (draft.type === "approval_decided" && reason === "after_end") return (await import("@loopledger/shared/core/session/checkpoints")).isAnswered(state, draft.data);
   return reason === "duplicate";
-}
-
-export async function viewOf(state: SessionState): Promise<StatusView> {
-  return (await import("@loopledger/shared/core/session/status")).statusOf(state);
 }

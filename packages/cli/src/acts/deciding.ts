@@ -32,7 +32,7 @@ export async function decide(context: CommandContext, id: string, answer: Answer
     throw new UsageError("modify, and only modify, takes --action: the action that is to be done instead.", { next: `--action '{"tool": "deploy", "args": {}}'` });
   }
   const action = answer.action === undefined ? undefined : (jsonOf(answer.action, "--action") as Json);
-  tellActed(context, await decided(context, id, { ...answer, action }), sentences[answer.decision]);
+  await tellActed(context, await decided(context, id, { ...answer, action }), sentences[answer.decision]);
   return exitCodes.done;
 }
 

@@ -6,7 +6,7 @@ import type { ActDraft } from "./draft.ts";
 import { tellActed } from "./telling.ts";
 
 export async function perform(context: CommandContext, id: string, act: { readonly draft: ActDraft; readonly sentence: string }): Promise<ExitCode> {
-  tellActed(context, await performed(context, id, act.draft), act.sentence);
+  await tellActed(context, await performed(context, id, act.draft), act.sentence);
   return exitCodes.done;
 }
 

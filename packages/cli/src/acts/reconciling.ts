@@ -13,7 +13,7 @@ import { effectState } from "@loopledger/shared/core/session/status";
 import type { LookAnswer } from "@loopledger/shared/core/effects/handling";
 import { CliError, UsageError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { type Acted, type OpenSession, refusedBy, viewOf } from "./act.ts";
+import { type Acted, type OpenSession, actedOn, refusedBy } from "./act.ts";
 import type { ActDraft } from "./draft.ts";
 import { refusalOf } from "./refusals.ts";
 
@@ -48,7 +48,7 @@ export async function settle(session: OpenSession, settling: Settling, help: Hel
     const draft = draftOf(session, effect, { ...settling, epoch: state.epoch, look });
     const verdict = await session.judge(draft);
     const refused = refusedBy(verdict);
-    if (!refused) return { act: "reconciled", seq: verdict.kind === "accepted" ? verdict.seq : null, repeated: false, view: await viewOf(await session.state()) };
+    if (!refused) return actedOn("reconciled", { seq: verdict.kind === "accepted" ? verdict.seq : null, repeated: false, state: await session.state() });
     const early = refused.reason === "not_owed" || refused.reason === "stale_epoch";
     if (!early || tries++ >= triesMax) throw refusalOf(draft, refused, { state: await session.state(), actor: session.actor });
     await changeOr(session, lagMs);

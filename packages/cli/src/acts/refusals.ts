@@ -43,7 +43,7 @@ function afterEnd(state: SessionState, id: string): Said {
   const reopens = end?.disposition === "handed_off" && end.reason !== "approval_rejected";
   return {
     message: `The session is ${standing} since seq ${end?.seq ?? state.seq}: it takes no more of this.`,
-    next: reopens ? `loopledger resume ${id} goes on with it.` : "Submit a goal of its own for what is left to do.",
+    next: reopens ? `\`loopledger resume ${id}\` goes on with it.` : "Submit a goal of its own for what is left to do.",
   };
 }
 

@@ -1,14 +1,30 @@
-/** Says what became of an act: with --json the status document with `act` and `seq`, else a sentence and what comes next. */
+/** Says what became of an act: with --json the status document with `act` and `seq`, else a sentence, why the session stands as it does, and what comes next. */
+import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { CommandContext } from "../context.ts";
 import { standingText } from "../reading/status-text.ts";
 import type { Acted } from "./act.ts";
 
-export function tellActed({ json, print }: CommandContext, { act, seq, repeated, view }: Acted, sentence: string): void {
+/** After these the session is expected to go on: whether anybody does so is told from the ledger, not promised. */
+const onward: ReadonlySet<string> = new Set(["resumed", "budget_raised", "approval_decided", "reconciled"]);
+
+export async function tellActed(context: CommandContext, { act, seq, repeated, view, state }: Acted, sentence: string): Promise<void> {
+  const { json, print } = context;
   if (json) {
     print.json({ act, seq, ...view });
     return;
   }
   print.line(`${print.paint("bold", view.sessionId)}  ${standingText(view, print.paint)}`);
   const place = seq === null ? "" : `  ${print.paint("dim", `(seq ${seq})`)}`;
-  print.line(`  ${repeated ? "It was so before: " : ""}${sentence}${place}`);
+  print.line(`  ${repeated ? "It was so before: " : ""}${context.hint(sentence)}${place}`);
+  if (onward.has(act) && state) for (const line of await whatIsNext(context, state)) print.line(line);
+}
+
+async function whatIsNext(context: CommandContext, state: SessionState): Promise<string[]> {
+  const [{ standingHere }, { createSystemHost }, { holderOf }] = await Promise.all([
+    import("../story/standing.ts"), import("@loopledger/shared/system"), import("@loopledger/shared/core/session/state"),
+  ]);
+  const holder = holderOf(state);
+  const looks = { alive: "live", dead: "gone", elsewhere: "unknown" } as const;
+  const { why, next } = standingHere(context, state, holder ? looks[createSystemHost().look(holder.host)] : "unknown");
+  return [`  ${why}`, `  ${context.print.paint("cyan", next)}`];
 }

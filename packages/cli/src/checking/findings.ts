@@ -1,14 +1,16 @@
 /** Checks of an installation, each with what was found and what mends it. */
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { execFile } from "node:child_process";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
-import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
+import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { findConfig, loadProject } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
+import { devOn } from "../developing/port-file.ts";
+import { counted } from "../story/telling.ts";
 import { describeError } from "../errors.ts";
-import { hasLedger } from "../composition/open-engine.ts";
+import { hasLedger } from "../reading/source.ts";
 
 export interface Finding {
   readonly name: string;
@@ -52,9 +54,11 @@ const dataFolder: Check = ({ dataFolder: folder }) => {
   if (!statSync(at).isDirectory()) return wrong("data folder", `${at} is no folder`, "Name another one with --data.");
   try {
     accessSync(at, constants.W_OK | constants.X_OK);
+    // Rights are not all: some file systems take no folders, whoever asks.
+    if (at !== folder) rmdirSync(mkdtempSync(join(at, ".loopledger-doctor-")));
     return fine("data folder", existsSync(folder) ? `${folder} can be written` : `${folder} will be made at the first use`);
   } catch {
-    return wrong("data folder", `${at} cannot be written by this user`, "Make it writable, or name another one with --data.");
+    return wrong("data folder", `nothing can be made in ${at} by this user`, "Make it writable, or name another one with --data.");
   }
 };
 
@@ -82,7 +86,7 @@ const views: Check = async ({ dataFolder: folder }) => {
     const active = await model.active();
     const cursors = await model.cursors(active);
     await model.close();
-    return fine("views", cursors.size === 0 ? `none were written so far; the ledger is read instead` : `projection ${active}, ${cursors.size} cursors`);
+    return fine("views", cursors.size === 0 ? `none were written so far; the ledger is read instead` : `projection ${active}, ${counted(cursors.size, "cursor")}`);
   } catch (error) {
     const { message, next } = describeError(error);
     return wrong("views", message, next);
@@ -93,7 +97,7 @@ const config: Check = async (context) => {
   try {
     if (context.configPath === null && findConfig(context.cwd) === null) return fine("config", "there is none in this folder; run takes --maker and --check");
     const { path, handlers } = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
-    const counts = Object.entries(handlers).map(([kind, entries]) => `${Object.keys(entries).length} ${kind}`).join(", ");
+    const counts = Object.entries(handlers).map(([kind, entries]) => counted(Object.keys(entries).length, kind.replace(/s$/, ""))).join(", ");
     return fine("config", `${path}: ${counts}`);
   } catch (error) {
     const { message, faults, next } = describeError(error);
@@ -110,11 +114,13 @@ const git: Check = async () => {
   }
 };
 
-const apiPort: Check = async () => {
+const apiPort: Check = async ({ dataFolder: folder }) => {
   const isFree = await new Promise<boolean>((resolve) => {
     const server = createServer().once("error", () => resolve(false)).listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
-  return fine("port", isFree ? `${port} is free for dev` : `${port} is taken: a dev runs, or --port names another one`);
+  if (isFree) return fine("port", `${port} is free for dev`);
+  const other = devOn(port, { host: createSystemHost(), dataFolder: folder });
+  return fine("port", other ? `${port} is that of a running dev: process ${other.self.pid}, on ${other.dataFolder}` : `${port} is taken by another program; dev takes --port`);
 };
 
 const signing: Check = ({ environment }) => {

@@ -1,4 +1,5 @@
 /** What a goal or a config amounts to, before anything is started. */
+import { dirname, resolve } from "node:path";
 import { boundsOf, type Goal } from "@loopledger/shared/core/events/goal";
 import { planOf } from "@loopledger/shared/core/session/plan";
 import { goalDigest } from "@loopledger/shared/core/session/rules/submission";
@@ -11,7 +12,7 @@ import type { CommandContext } from "../context.ts";
 import { missingHandlers } from "../developing/goals.ts";
 import { CliError } from "../errors.ts";
 import { readGoalFile } from "../goal-file.ts";
-import { oneLine } from "../story/telling.ts";
+import { counted, oneLine } from "../story/telling.ts";
 
 export interface Validated {
   readonly document: { readonly ok: boolean; readonly kind: "goal" | "config" } & Readonly<Record<string, unknown>>;
@@ -21,8 +22,8 @@ interface Pinned { readonly check: string; readonly digest: string; readonly pin
 
 export async function validateGoal(context: CommandContext, file: string): Promise<Validated> {
   const goal = await readGoalFile(file);
-  const hasConfig = context.configPath !== null || findConfig(context.cwd) !== null;
-  const project = hasConfig ? await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder }) : null;
+  const configPath = context.configPath ?? nearestConfig(file === "-" ? context.cwd : dirname(resolve(context.cwd, file))) ?? findConfig(context.cwd);
+  const project = configPath === null ? null : await loadProject({ folder: dirname(configPath), configPath, dataFolder: context.dataFolder });
   const faults = project ? missingHandlers(goal, project) : [];
   if (faults.length > 0) throw new CliError("invalid_goal", `${file} names handlers that are not there.`, { faults, next: "Add them to the config, or mend the names." });
   const ids = createSystemIds();
@@ -34,15 +35,21 @@ export async function validateGoal(context: CommandContext, file: string): Promi
   return { document, lines: goalLines(goal, { ...document, configPath: project?.path ?? null }) };
 }
 
+/** A goal lies in its project: the config of the nearest folder above it. */
+function nearestConfig(from: string): string | null {
+  const found = findConfig(from);
+  return found !== null || dirname(from) === from ? found : nearestConfig(dirname(from));
+}
+
 interface GoalFacts { readonly id: string; readonly leaves: number; readonly bounds: object; readonly pinned: readonly Pinned[] | null; readonly asked: readonly string[]; readonly configPath: string | null }
 
 function goalLines(goal: Goal, { id, leaves, bounds, pinned, asked, configPath }: GoalFacts): string[] {
   return [
-    `right: a goal with ${leaves === 1 ? "one leaf" : `${leaves} leaves`}, as session ${id}`,
+    `right: a goal with ${leaves === 1 ? "one leaf" : counted(leaves, "leaf", "leaves")}, as session ${id}`,
     `  goal     ${oneLine(goal.goal)}`,
     `  bounded  ${Object.entries(bounds).map(([name, value]) => `${name} ${value === null ? "none" : JSON.stringify(value)}`).join(", ")}`,
     ...(pinned === null
-      ? ["  pinned   told where there is a config: none is in this folder"]
+      ? ["  pinned   told where there is a config: none is in this folder or above the goal"]
       : pinned.map((one) => `  pinned   ${one.check}: ${one.pinned.length === 0 ? "its definition" : `its definition and ${one.pinned.join(", ")}`}`)),
     ...(asked.length === 0 ? ["  asked    nobody"] : asked.map((one) => `  asked    ${one}`)),
     ...(configPath === null ? [] : [`  config   ${configPath}`]),
@@ -56,7 +63,7 @@ export async function validateConfig(context: CommandContext, path: string): Pro
   const effects = Object.entries(tools).map(([name, tool]) => ({ tool: name, contract: tool.contract, approval: tool.approval ?? null }));
   const document = { ok: true, kind: "config" as const, makers: Object.keys(makers), checks: Object.keys(checks), tools: effects, pinned };
   const lines = [
-    `right: ${Object.keys(makers).length} makers, ${Object.keys(checks).length} checks, ${effects.length} tools`,
+    `right: ${counted(Object.keys(makers).length, "maker")}, ${counted(Object.keys(checks).length, "check")}, ${counted(effects.length, "tool")}`,
     ...Object.entries(makers).map(([name, maker]) => `  maker    ${name}: ${maker.kind}`),
     ...pinned.map((one) => `  check    ${one.check}: pins ${one.pinned.length === 0 ? "its definition" : `its definition and ${one.pinned.join(", ")}`}`),
     ...effects.map(({ tool, contract, approval }) => `  tool     ${tool}: ${contract}${approval ? ", asked about before each call" : ""}`),
@@ -83,7 +90,7 @@ function asksOf(goal: Goal, project: Project | null): string[] {
   const declared = (goal.policy?.approvals ?? []).map((trigger) => {
     const expires = trigger.expiresSeconds === undefined ? "" : `, for at most ${trigger.expiresSeconds} s`;
     if ("before" in trigger) return `before each call of ${trigger.before}${expires}`;
-    if ("everyIterations" in trigger) return `after every ${trigger.everyIterations} iterations${expires}`;
+    if ("everyIterations" in trigger) return `after every ${counted(trigger.everyIterations, "iteration")}${expires}`;
     if ("onFailure" in trigger) return `on ${trigger.onFailure === "any" ? "any failure" : "a major failure"}${expires}`;
     return "costUsd" in trigger ? `when $${trigger.costUsd} are spent${expires}` : `when the plan is complete${expires}`;
   });

@@ -1,5 +1,6 @@
 /** `advance`: claims a session, does the one cycle that is owed, and lets go: the body of a shell loop or a cron job. */
 import type { SessionId } from "@loopledger/shared/core/brand";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import { nextDue } from "@loopledger/shared/core/session/derive";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { standingOf, statusOf } from "@loopledger/shared/core/session/status";
@@ -8,14 +9,17 @@ import { type Bind, type Register, example } from "../command.ts";
 import { isAdHoc } from "../composition/ad-hoc.ts";
 import { buildCrew } from "../composition/crew.ts";
 import { type Draining, drainOnSignals } from "../composition/draining.ts";
-import { hasLedger } from "../composition/open-engine.ts";
+import { canRun, knownHandlers } from "../composition/known-handlers.ts";
+import { hasLedger } from "../reading/source.ts";
 import { prepareProject } from "../composition/prepare.ts";
 import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
 import { loadProject } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
+import { missingHandlers } from "../developing/goals.ts";
 import { CliError, UsageError, unknownSession } from "../errors.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
-import { isSettled } from "../running/drive.ts";
+import { isSettled, refuseLostLedger } from "../running/drive.ts";
+import { nextHere } from "../story/standing.ts";
 import { seconds } from "../story/telling.ts";
 
 export const register: Register = (program, bind) => {
@@ -40,9 +44,12 @@ function advanceAction(bind: Bind) {
     const before = await open.engine.folds.open(sessionId);
     if (!before.submission) throw unknownSession(id, context.dataFolder);
     if (isSettled(before)) return tell(context, before, "nothing is owed");
-    if (isAdHoc(before)) throw adHocSession(id);
+    if (isAdHoc(before)) throw adHocSession(context, before);
+    const known = knownHandlers(project);
+    const missing = before.submission === null ? [] : missingHandlers(before.submission.goal, known);
+    if (missing.length > 0) throw noHandlers(id, missing);
     await prepareProject(context, project);
-    const crew = await buildCrew(open.engine, { roles: ["scheduler", "worker", "checker"], stepLimitMs: stepLimitMs(project) });
+    const crew = await buildCrew(open.engine, { roles: ["scheduler", "worker", "checker"], stepLimitMs: stepLimitMs(project), serves: { claims: (state) => canRun(known, state) } });
     draining.drainWith(async () => {
       await crew.stop();
       await open.close();
@@ -52,6 +59,7 @@ function advanceAction(bind: Bind) {
     await sleepUntilDue(open.engine, before, controller.signal);
     const end = await crew.carrier.carry(sessionId, { stopping: controller.signal, cyclesMax: 1 });
     await atWork(draining);
+    await refuseLostLedger(open.engine);
     const after = await open.engine.folds.open(sessionId);
     await crew.stop();
     await open.close();
@@ -82,8 +90,15 @@ function tell({ json, print }: CommandContext, state: SessionState, what: string
   return isSettled(state) ? exitCodeOf(standingOf(state)) : exitCodes.running;
 }
 
-function adHocSession(id: string): CliError {
-  return new CliError("ad_hoc_session", `The session ${id} was started by run with commands of its own, which stand in no config.`, {
-    next: `Go on with the same line as before: loopledger run … --id ${id}`,
+function adHocSession(context: CommandContext, { sessionId }: SessionState): CliError {
+  const line = nextHere(context, sessionId, `loopledger run GOAL --maker COMMAND --check COMMAND --id ${quoted(sessionId)}`);
+  return new CliError("ad_hoc_session", `The session ${sessionId} was started by run with commands of its own, which stand in no config. Nothing was claimed.`, {
+    next: `Go on with the line that began it:  ${line}`,
+  });
+}
+
+function noHandlers(id: string, faults: readonly string[]): CliError {
+  return new CliError("handler_missing", `The config here cannot run ${id}. Nothing was claimed.`, {
+    faults, next: "Type it in the project's folder, name its config with --config, or add what is missing.",
   });
 }

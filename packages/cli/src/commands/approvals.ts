@@ -1,5 +1,6 @@
 /** `approvals`: what waits for a person, over all sessions. `approvals show`: one request, in full. */
 import type { CheckpointView } from "@loopledger/shared/core/session/checkpoint-view";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
@@ -53,7 +54,7 @@ function show(context: CommandContext, { id, checkpoint, format }: Showing): Pro
     else {
       for (const line of block(view, context)) print.line(line);
       print.line(`  digest ${view.digest}`);
-      if (view.standing === "pending") print.line(`  ${print.paint("cyan", `loopledger approve ${id} ${checkpoint}`)}  or reject, retry, modify, pause`);
+      if (view.standing === "pending") print.line(`  ${print.paint("cyan", context.hint(`loopledger approve ${quoted(id)} ${quoted(checkpoint)}`))}  or reject, retry, modify, pause`);
     }
     return exitCodes.done;
   });

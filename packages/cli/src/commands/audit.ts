@@ -7,6 +7,7 @@ import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { CliError } from "../errors.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { counted } from "../story/telling.ts";
 import { type Source, withSource } from "../reading/source.ts";
 
 interface Options {
@@ -127,7 +128,7 @@ async function ownLedger(context: CommandContext): Promise<Required<Pick<AuditIn
 function show({ print }: CommandContext, { violations, counts, coverage, sessions }: Report): void {
   for (const violation of violations) print.line(JSON.stringify(violation));
   const voids = Object.entries(counts.void).map(([reason, count]) => `${reason} ${count}`);
-  print.line(`${sessions} sessions: ${counts.accepted} records accepted, ${counts.held} held, void: ${voids.length > 0 ? voids.join(", ") : "none"}.`);
+  print.line(`${counted(sessions, "session")}: ${counts.accepted} records accepted, ${counts.held} held, void: ${voids.length > 0 ? voids.join(", ") : "none"}.`);
   for (const { name, what, count } of coverage) print.line(`${count > 0 ? " " : "-"} ${String(count).padStart(6)}  ${name.padEnd(24)} ${what}`);
-  print.note(violations.length === 0 ? "Everything that could be judged holds." : `${violations.length} violations.`);
+  print.note(violations.length === 0 ? "Everything that could be judged holds." : `${counted(violations.length, "violation")}.`);
 }

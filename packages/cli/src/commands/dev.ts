@@ -27,21 +27,24 @@ export const register: Register = (program, bind) => {
 const defaultPort = 7420;
 
 function devAction(bind: Bind) {
-  return bind<Options>(async (context, _words, options) => {
-    if (context.remote) throw new UsageError("dev works on a data folder of its own.", { next: "Leave --url and LOOPLEDGER_URL out." });
-    const folder = resolve(context.cwd, options.project ?? ".");
+  return bind<Options>(async (given, _words, options) => {
+    if (given.remote) throw new UsageError("dev works on a data folder of its own.", { next: "Leave --url and LOOPLEDGER_URL out." });
+    const folder = resolve(given.cwd, options.project ?? ".");
     const port = portOf(options.port, defaultPort);
-    const project = await loadProject({ folder, configPath: context.configPath, dataFolder: context.dataFolder });
+    const project = await loadProject({ folder, configPath: given.configPath, dataFolder: given.dataFolder });
     if (project.path === null) {
       throw new UsageError(`There is no loopledger.config.* in ${folder}.`, { code: "no_config", next: "`loopledger init` makes a project; --project names another folder." });
     }
+    // What is printed must lead to this project's config from the folder in which it is read.
+    const context = project.folder === given.cwd && given.configPath === null ? given : given.withConfig(project.path);
+    const voice = { tell: context.print.note };
     const goals = await readGoals(project);
     await prepareProject(context, project);
     const draining = drainOnSignals({ exitCode: exitCodes.done, told: () => context.print.note("\nloopledger: draining") });
-    const open = await context.openEngine({ handlers: handlersOf(context, project), history: true, views: true });
+    const open = await context.openEngine({ handlers: handlersOf(context, project), history: true, views: true, tell: (sentence) => voice.tell(sentence) });
     draining.drainWith(open.close);
     surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
-    const development = new Development({ context, project, goals, open, draining, once: options.once ?? false, port, portIsGiven: options.port !== undefined });
+    const development = new Development({ context, project, goals, open, draining, voice, once: options.once ?? false, port, portIsGiven: options.port !== undefined });
     return development.run();
   });
 }

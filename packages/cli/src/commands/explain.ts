@@ -7,6 +7,7 @@ import { wholeNumber } from "../reading/flags.ts";
 import { plain } from "../reading/plain.ts";
 import { withReader } from "../reading/open-reader.ts";
 import { standingText } from "../reading/status-text.ts";
+import { nextHere } from "../story/standing.ts";
 
 interface Options { readonly at?: string }
 
@@ -21,7 +22,7 @@ function explainSession(context: CommandContext, id: string, at: number | null):
   return withReader(context, async (reader) => {
     const explanation = await reader.explain(id, at);
     if (context.json) context.print.json(explanation);
-    else print(context, plain(explanation));
+    else print(context, { ...plain(explanation), next: nextHere(context, id, explanation.next) });
     return exitCodes.done;
   });
 }

@@ -1,6 +1,7 @@
 /** `init`: a working project, with a config, one goal and a README. */
 import { cp, mkdir, readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import { type Register, example } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -29,7 +30,7 @@ export const register: Register = (program, bind) => {
       else {
         for (const file of files) context.print.line(`  ${file}`);
         const place = relative(context.cwd, target);
-        context.print.line(`\nNow:  ${place === "" ? "" : `cd ${place} && `}loopledger dev --once`);
+        context.print.line(`\nNow:  ${place === "" ? "" : `cd ${quoted(place)} && `}${context.withDataFolder(join(target, ".loopledger")).hint("loopledger dev --once", target)}`);
       }
       return exitCodes.done;
     }));

@@ -6,7 +6,7 @@ import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { SessionFold } from "../reading/folding.ts";
-import { type Source, withSource } from "../reading/source.ts";
+import { type Source, hasLedger, withSource } from "../reading/source.ts";
 
 interface Options { readonly session?: string; readonly verdicts?: boolean }
 
@@ -23,6 +23,9 @@ const chunkSize = 1_000;
 
 function dump(context: CommandContext, { session, verdicts = false }: Options): Promise<ExitCode> {
   if (context.remote) throw new UsageError("ledger dump reads the ledger itself; a gateway does not hand it out.", { next: "Leave --url and LOOPLEDGER_URL out." });
+  if (context.environment.kafkaBrokers === null && !hasLedger(context.dataFolder)) {
+    context.print.note(`There is no ledger in ${context.dataFolder}: nothing is dumped. --data names another data folder.`);
+  }
   return withSource(context, async (source) => {
     const { LocalReader } = await import("../reading/local-reader.ts");
     if (session !== undefined) await new LocalReader(source, context.dataFolder).status(session);

@@ -1,6 +1,8 @@
 /** `logs ID`: what maker and check printed; with --follow also what they print now. */
 import { type Register, example } from "../command.ts";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import type { CommandContext } from "../context.ts";
+import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { EventRow } from "../reading/event-rows.ts";
 import { wholeNumber } from "../reading/flags.ts";
@@ -23,9 +25,11 @@ function showLogs(context: CommandContext, id: string, options: Options): Promis
   const iteration = options.iteration === undefined ? null : wholeNumber(options.iteration, { flag: "--iteration" });
   const follow = options.follow ?? false;
   return withReader(context, (reader) => untilInterrupted(async (signal) => {
+    const { asOf: since, iteration: newest } = await reader.status(id);
+    // Of a cycle that is to come there is nothing to show unless it is waited for.
+    if (iteration !== null && iteration > newest && !follow) throw noIteration(id, iteration, newest);
     const tail = follow && !context.json && !context.remote ? new LiveTail({ dataFolder: context.dataFolder, sessionId: id, show: liveShow() }) : null;
     try {
-      const since = tail ? (await reader.status(id)).asOf : 0;
       const rows = reader.events(id, { after: 0, refused: false, follow, signal });
       for await (const part of logParts(reader, id, watched(rows, { tail, iteration, since }))) {
         if (iteration === null || part.iteration === iteration) show(context, part, tail?.end() ?? 0);
@@ -35,6 +39,12 @@ function showLogs(context: CommandContext, id: string, options: Options): Promis
     }
     return exitCodes.done;
   }));
+}
+
+function noIteration(id: string, asked: number, newest: number): UsageError {
+  return new UsageError(`The session ${id} has no iteration ${asked}: it has come to ${newest}.`, {
+    code: "unknown_iteration", next: `--follow waits for it; \`loopledger logs ${quoted(id)}\` shows those that there are.`,
+  });
 }
 
 interface Watching {
@@ -82,6 +92,7 @@ function show({ json, print }: CommandContext, part: LogPart, shownBytes: number
   const rest = content.subarray(Math.max(0, shownBytes - missing));
   const head = `── iteration ${part.iteration}${leaf}: ${part.source} ${part.by}, ${part.outcome} (seq ${part.seq}) ──`;
   if (shownBytes === 0) print.line(print.paint("dim", head));
+  if (part.why !== null) print.line(print.paint("yellow", shownOutput(part.why)));
   if (missing > shownBytes) print.line(print.paint("yellow", `… ${part.bytes} bytes were printed; these are the last of them`));
   if (rest.byteLength > 0) print.line(shownOutput(rest.toString("utf8")).replace(/\n$/, ""));
   if (shownBytes > 0) print.line(print.paint("dim", head));

@@ -4,6 +4,7 @@ import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { hasLedger } from "../reading/source.ts";
 import { wholeNumber } from "../reading/flags.ts";
 import { withReader } from "../reading/open-reader.ts";
 import type { ListRow } from "../reading/reader.ts";
@@ -29,17 +30,28 @@ function list(context: CommandContext, options: Options): Promise<ExitCode> {
   return withReader(context, async (reader) => {
     const rows = reader.list({ disposition, label, limit, cursor });
     if (context.json) for await (const row of rows) context.print.row({ ...row.view, cursor: row.cursor });
-    else await printTable(context, rows, limit);
+    else await printTable(context, rows, { limit, filtered: disposition !== undefined || label !== undefined || cursor !== undefined });
     return exitCodes.done;
   });
 }
 
-async function printTable({ print }: CommandContext, rows: AsyncIterable<ListRow>, limit: number | null): Promise<void> {
+interface Asked { readonly limit: number | null; readonly filtered: boolean }
+
+async function printTable(context: CommandContext, rows: AsyncIterable<ListRow>, { limit, filtered }: Asked): Promise<void> {
+  const { print } = context;
   const all: ListRow[] = [];
   for await (const row of rows) all.push(row);
   const width = all.reduce((most, { view }) => Math.max(most, Math.min(view.sessionId.length, 48)), 8);
   for (const { view } of all) print.line(listLine(view, width, print.paint));
   const last = all.at(-1);
-  if (!last) print.note("There are no sessions here. `loopledger run` or `loopledger submit` begins one.");
+  if (!last) print.note(filtered ? "None of the sessions is like that." : nothingText(context));
   else if (limit !== null && all.length === limit) print.note(`More may follow: --cursor '${last.cursor}'`);
+}
+
+/** Where was looked, so that a wrong folder is seen as one. */
+function nothingText({ remote, environment, dataFolder, hint }: CommandContext): string {
+  const where = remote?.url ?? environment.kafkaBrokers ?? dataFolder;
+  const absent = remote === null && environment.kafkaBrokers === null && !hasLedger(dataFolder);
+  const begins = hint("`loopledger run` or `loopledger submit` begins one; --data names another data folder.");
+  return absent ? `There is no ledger in ${where}, and so no session. ${begins}` : `There are no sessions on ${where}. ${begins}`;
 }

@@ -5,6 +5,7 @@ import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { counted } from "../story/telling.ts";
 
 export const register: Register = (program, bind) => {
   const projections = program.command("projections").description("read models of the ledger")
@@ -61,7 +62,7 @@ const compare = (named: string | undefined): Work => async ({ context, engine, v
   await mustExist(views, name);
   const { compare: compareWithLedger } = await import("@loopledger/projector/comparison");
   const { equal, sessions, differing } = await compareWithLedger(engine, name);
-  tell(context, { equal, sessions, differing }, equal ? `${name} equals the ledger: ${sessions} sessions.` : `${name} differs in ${differing.length} of ${sessions} sessions: ${differing.join(", ")}`);
+  tell(context, { equal, sessions, differing }, equal ? `${name} equals the ledger: ${counted(sessions, "session")}.` : `${name} differs in ${differing.length} of ${counted(sessions, "session")}: ${differing.join(", ")}`);
   return equal ? exitCodes.done : exitCodes.failed;
 };
 
@@ -90,7 +91,7 @@ async function mustExist(views: ReadModel, name: string): Promise<void> {
   });
 }
 
-function tell({ json, print }: CommandContext, document: object, sentence: string): void {
+function tell({ json, print, hint }: CommandContext, document: object, sentence: string): void {
   if (json) print.json(document);
-  else print.line(sentence);
+  else print.line(hint(sentence));
 }

@@ -42,7 +42,7 @@ async function reconcile(context: CommandContext, id: string, settling: Settling
     ? await (await import("../remote/remote-acts.ts")).reconcileRemotely(context.remote, id, { settling, note: context.print.note })
     : await here(context, id, settling);
   const said = settling.outcome === "happened" ? "it happened" : "it did not happen";
-  tellActed(context, acted, `${settling.key} is settled: ${said}. \`loopledger explain ${id}\` shows what comes next.`);
+  await tellActed(context, acted, `${settling.key} is settled: ${said}.`);
   return exitCodes.done;
 }
 

@@ -11,6 +11,6 @@ export const register: Register = (program, bind) => {
     .addHelpText("after", example("loopledger resume fix-login", "loopledger resume fix-login --accept-check"))
     .action(bind<Options>((context, [id = ""], { acceptCheck = false, reason }) => {
       if (acceptCheck) refuseAgents(context, "Accepting a changed check");
-      return perform(context, id, { draft: { type: "resumed", data: { acceptCheck, reason } }, sentence: acceptCheck ? "It goes on with the changed check." : "It goes on." });
+      return perform(context, id, { draft: { type: "resumed", data: { acceptCheck, reason } }, sentence: acceptCheck ? "It is resumed, and the changed check is the pinned one from here on." : "It is resumed." });
     }));
 };

@@ -1,6 +1,5 @@
 /** `run`: a local goal in this one process, until it ends or waits for a person or a budget. */
 import type { SessionId } from "@loopledger/shared/core/brand";
-import { goalDigest } from "@loopledger/shared/core/session/rules/submission";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { Liveness, submitGoal } from "@loopledger/shared/runtime";
@@ -10,6 +9,7 @@ import { type Draining, drainOnSignals } from "../composition/draining.ts";
 import type { OpenEngine } from "../composition/engine-options.ts";
 import { prepareProject } from "../composition/prepare.ts";
 import { isOtherCheck, keepCommands } from "../composition/kept-commands.ts";
+import { canRun, knownHandlers } from "../composition/known-handlers.ts";
 import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
 import { type Project, loadProject } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
@@ -17,9 +17,11 @@ import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { Family, driveSession, heldBy, isSettled, sessionHeld } from "../running/drive.ts";
 import { attachTo } from "../running/attach.ts";
-import { type RunOptions, type RunPlan, planRun } from "../running/plan.ts";
+import { type RunOptions, type RunPlan, lineOf, planRun } from "../running/plan.ts";
+import { isSameGoal, raiseTo } from "../running/same-goal.ts";
 import { surviveExceptions } from "../process-end.ts";
 import { endingText } from "../story/ending.ts";
+import { standingHere } from "../story/standing.ts";
 import { type Story, makeStory, quietStory } from "../story/story.ts";
 
 const repeatable = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
@@ -48,29 +50,35 @@ function runAction(bind: Bind) {
     if (context.remote) throw new UsageError("run works on a data folder; a gateway takes goals with submit.", { next: "Leave --url and LOOPLEDGER_URL out." });
     const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
     const plan = await planRun({ words, options, project, cwd: context.cwd });
+    for (const name of options.env ?? []) if (context.environment.variables[name] === undefined) context.print.note(`  --env ${name}: it is not set here, so the commands do not get it.`);
     const family = new Family();
+    const voice = { tell: context.print.note };
     const draining = drainOnSignals({ exitCode: exitCodes.interrupted, told: () => context.print.note("\nloopledger: letting go; the same line goes on with it.") });
-    const open = await context.openEngine({ handlers: handlersOf(context, project, plan.adHoc), only: (id) => family.has(id) });
+    const open = await context.openEngine({ handlers: handlersOf(context, project, plan.adHoc), only: (id) => family.has(id), tell: (sentence) => voice.tell(sentence) });
     draining.drainWith(open.close);
     surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
-    return new Run({ context, options, project, plan, family, draining, open }).toItsEnd();
+    return new Run({ context, words, options, project, plan, family, draining, open, voice }).toItsEnd();
   });
 }
 
 function otherGoal(sessionId: string): UsageError {
   return new UsageError(`The session ${sessionId} was started with another goal.`, {
-    code: "session_conflict", next: "Take another --id, or the same goal and bounds as before; `loopledger budget` raises a bound.",
+    code: "session_conflict", next: "Take another --id, or the same goal as before.",
   });
 }
 
 interface RunParts {
   readonly context: CommandContext;
+  /** The goal as it was typed. */
+  readonly words: string;
   readonly options: RunOptions;
   readonly project: Project;
   readonly plan: RunPlan;
   readonly family: Family;
   readonly draining: Draining;
   readonly open: OpenEngine;
+  /** Where warnings go: into the story, once there is one. */
+  readonly voice: { tell: (sentence: string) => void };
 }
 
 class Run {
@@ -84,6 +92,7 @@ class Run {
     this.#story = options.quiet ? quietStory : makeStory({
       stream: process.stderr, paint: print.paintNotes, redraws: print.redrawsNotes, from: open.startedAt, names: (id) => id !== parts.plan.id && !id.startsWith(`${parts.plan.id}-`), nowMs: open.engine.clock.now,
     });
+    if (!options.quiet) parts.voice.tell = this.#story.line;
   }
 
   async toItsEnd(): Promise<ExitCode> {
@@ -92,7 +101,7 @@ class Run {
     family.add(sessionId);
     family.whenMet((child) => void open.engine.folds.open(child).catch((error: unknown) => open.engine.log.error({ err: error, session: child }, "child")));
     const before = await open.engine.folds.open(sessionId);
-    await this.#refuseOther(before);
+    this.#refuseOther(before);
     if (before.end && isSettled(before) && before.end.reason !== "incomplete_tool_turn") {
       if (!context.json) context.print.note(`The session ${sessionId} has ended already; another --id starts a new one.`);
       return this.#close(before);
@@ -106,11 +115,11 @@ class Run {
   }
 
   /** An id stands for one goal. How it ended says nothing of another goal, nor of another check. */
-  async #refuseOther({ sessionId, submission, end }: SessionState): Promise<void> {
-    const { context, open, plan } = this.#parts;
+  #refuseOther({ sessionId, submission, end }: SessionState): void {
+    const { context, plan } = this.#parts;
     if (!submission) return;
-    if (submission.digest !== goalDigest(plan.goal, { sha256: open.engine.ids.sha256 })) throw otherGoal(sessionId);
-    if (end && end.reason !== "incomplete_tool_turn" && (await isOtherCheck(context.dataFolder, sessionId, plan.adHoc))) {
+    if (!isSameGoal(submission.goal, plan.goal)) throw otherGoal(sessionId);
+    if (end && end.reason !== "incomplete_tool_turn" && isOtherCheck(context.dataFolder, sessionId, plan.adHoc)) {
       throw new UsageError(`The session ${sessionId} has ended, and its check was another command.`, { code: "session_conflict", next: "Take another --id: what was found then says nothing of this check." });
     }
   }
@@ -132,14 +141,15 @@ class Run {
   }
 
   async #carry(sessionId: SessionId): Promise<SessionState> {
-    const { context, draining, family, open, plan, project } = this.#parts;
+    const { context, draining, family, open, options, plan, project, words } = this.#parts;
     await prepareProject(context, project);
     this.#story.listen(open.engine.folds);
-    const submitted = await submitGoal(open.engine, plan.goal, { actor: { kind: "human", id: context.environment.user }, id: sessionId });
-    if (submitted.kind === "conflict") throw otherGoal(sessionId);
-    await keepCommands(context.dataFolder, sessionId, { folder: project.folder, adHoc: plan.adHoc });
+    await this.#takeIn(sessionId);
+    await keepCommands(context.dataFolder, sessionId, { folder: project.folder, adHoc: plan.adHoc, cwd: context.cwd, line: lineOf(words, options, sessionId) });
+    const known = knownHandlers(project, plan.adHoc);
     const crew = await buildCrew(open.engine, {
-      roles: ["scheduler", "worker", "checker"], stepLimitMs: stepLimitMs(project), claims: (state) => family.has(state.sessionId), live: this.#story.live,
+      roles: ["scheduler", "worker", "checker"], stepLimitMs: stepLimitMs(project), live: this.#story.live,
+      serves: { claims: (state) => family.has(state.sessionId) && canRun(known, state) },
     });
     draining.drainWith(async () => {
       await crew.stop();
@@ -152,6 +162,17 @@ class Run {
     }
   }
 
+  /** Submits the goal, or goes on with the session that has it. */
+  async #takeIn(sessionId: SessionId): Promise<void> {
+    const { context, open, plan } = this.#parts;
+    const actor = { kind: "human", id: context.environment.user } as const;
+    const before = await open.engine.folds.open(sessionId);
+    if (before.submission) return raiseTo(open.engine, before, { asked: plan.goal.budget, actor, note: this.#story.line });
+    const { kind, state } = await submitGoal(open.engine, plan.goal, { actor, id: sessionId });
+    // Somebody else was quicker.
+    if (kind === "conflict") this.#refuseOther(state);
+  }
+
   /** Shows how it stands, and gives the code of it. */
   async #close(state: SessionState): Promise<ExitCode> {
     const { context, draining, open } = this.#parts;
@@ -161,7 +182,7 @@ class Run {
     this.#story.close();
     const view = statusOf(state);
     if (context.json) context.print.json(view);
-    else for (const line of endingText(state, context.print.paint)) context.print.line(line);
+    else for (const line of endingText(state, standingHere(context, state), context.print.paint)) context.print.line(line);
     await open.close();
     return exitCodeOf(view);
   }

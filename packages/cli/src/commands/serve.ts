@@ -2,14 +2,17 @@
 import { type Bind, type Register, example } from "../command.ts";
 import { type RoleName, roleNames } from "../composition/crew.ts";
 import { drainOnSignals } from "../composition/draining.ts";
+import { servedBy } from "../composition/known-handlers.ts";
 import { prepareProject } from "../composition/prepare.ts";
 import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
 import { startServices } from "../composition/services.ts";
 import { type Project, loadProject } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
-import { UsageError } from "../errors.ts";
+import { otherDev } from "../developing/port-file.ts";
+import { CliError, UsageError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { surviveExceptions } from "../process-end.ts";
+import { untilLedgerIsLost } from "../running/drive.ts";
 import { portOf } from "../running/numbers.ts";
 
 interface Options { readonly roles?: string; readonly port?: string; readonly host?: string }
@@ -37,10 +40,16 @@ function serveAction(bind: Bind) {
     const open = await context.openEngine({ handlers: handlersOf(context, project), history: true, views: true, logLevel: "info" });
     draining.drainWith(open.close);
     surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
-    const services = await startServices(open, { roles, port, host: options.host ?? "127.0.0.1", stepLimitMs: stepLimitMs(project), principal: context.environment.user });
+    const host = options.host ?? "127.0.0.1";
+    const services = await startServices(open, {
+      roles, port, host, stepLimitMs: stepLimitMs(project), serves: servedBy(open.engine, project), principal: context.environment.user,
+    }).catch((error: unknown) => {
+      const taken = error instanceof CliError && error.code === "port_taken";
+      throw (taken ? otherDev({ port, host: open.engine.host, dataFolder: context.dataFolder }) : null) ?? error;
+    });
     draining.drainWith(services.stop);
     tellReady(context, { roles, port: services.port });
-    return new Promise<never>(() => undefined);
+    return untilLedgerIsLost(open.engine);
   });
 }
 

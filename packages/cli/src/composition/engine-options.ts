@@ -23,6 +23,8 @@ export interface EngineOptions {
   readonly history?: boolean;
   /** Open the read models too. */
   readonly views?: boolean;
+  /** Gets warnings and errors as sentences, in place of a log. */
+  readonly tell?: (sentence: string) => void;
   /** From which level on the log speaks where LOOPLEDGER_LOG_LEVEL says nothing (default `warn`). */
   readonly logLevel?: LogLevel;
 }

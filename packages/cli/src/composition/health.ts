@@ -42,8 +42,8 @@ export async function startHealth({ port, host, unready, gauges }: HealthOptions
   };
 }
 
-export function portTaken(port: number, hint = "Name another one with --port; --port 0 takes any free one."): CliError {
-  return new CliError("port_taken", `Port ${port} is taken by another process.`, { exitCode: exitCodes.failed, next: hint });
+export function portTaken(port: number, hint = "Name another port with --port; --port 0 takes any free one."): CliError {
+  return new CliError("port_taken", `Port ${port} is taken by another process, and nobody left a note who that is.`, { exitCode: exitCodes.failed, next: hint });
 }
 
 function send(response: ServerResponse, status: number, body: object | string): void {

@@ -2,14 +2,16 @@
  * Opens the ports and composes the engine. A command that only reads or acts serves no handlers; what it reads of a folder
  * without a ledger is an empty ledger in memory, so that looking around makes no files.
  */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Blobs, Clock, Handlers, Ids, Ledger, Ownership, ReadModel } from "@loopledger/shared/ports";
-import { type Log, makeEngine, makeLog, restoreFolds } from "@loopledger/shared/runtime";
+import { type Log, type LogLevel, makeEngine, makeLog, restoreFolds } from "@loopledger/shared/runtime";
 import { readSettings } from "@loopledger/shared/runtime/config";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { hasLedger } from "../reading/source.ts";
+import { spokenLog } from "../story/spoken-log.ts";
+import { makeDataFolder } from "./data-folder.ts";
 import type { EngineOptions, EnginePlace, OpenEngine } from "./engine-options.ts";
 
 export async function openEngine(place: EnginePlace, options: EngineOptions): Promise<OpenEngine> {
@@ -17,7 +19,7 @@ export async function openEngine(place: EnginePlace, options: EngineOptions): Pr
   const ids = createSystemIds();
   const settings = readSettings(clock, place.environment.variables);
   refuseOtherLedgers(place);
-  const log = await makeLog(settings.logLevel ?? options.logLevel ?? "warn");
+  const log = await logOf(settings.logLevel, options);
   const ports = await openPorts(place.dataFolder, { clock, ids, log, options });
   try {
     const handlers = options.handlers ? await options.handlers({ blobs: ports.blobs, clock, log }) : noHandlers;
@@ -53,6 +55,7 @@ interface Opening { readonly clock: Clock; readonly ids: Ids; readonly log: Log;
 
 async function openPorts(folder: string, { clock, ids, log, options }: Opening): Promise<DataPorts> {
   if (options.reads && !hasLedger(folder)) return emptyPorts(clock, ids);
+  makeDataFolder(folder);
   const { openSqliteLedger, openSqliteOwnership, openSqliteReadModel } = await import("@loopledger/shared/sqlite");
   const { openFolderBlobs } = await import("@loopledger/shared/blobs");
   const ledger = openSqliteLedger({ folder, clock, ids, log: (error) => log.error({ err: error }, "ledger") });
@@ -64,9 +67,10 @@ async function openPorts(folder: string, { clock, ids, log, options }: Opening):
   };
 }
 
-/** Whether a ledger lies in the folder. */
-export function hasLedger(folder: string): boolean {
-  return existsSync(join(folder, "ledger.db")) || existsSync(join(folder, "ledger.db-wal"));
+/** A service logs for machines, and so does whoever was asked to by LOOPLEDGER_LOG_LEVEL; a person is told in sentences. */
+function logOf(asked: LogLevel | null, { logLevel, tell }: EngineOptions): Promise<Log> | Log {
+  if (asked === null && logLevel === undefined && tell !== undefined) return spokenLog(tell);
+  return makeLog(asked ?? logLevel ?? "warn");
 }
 
 async function emptyPorts(clock: Clock, ids: Ids): Promise<DataPorts> {

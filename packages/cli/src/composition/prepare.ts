@@ -4,6 +4,7 @@ import type { Project } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
 import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { makeDataFolder } from "./data-folder.ts";
 
 const defaultSeconds = 120;
 const outputMax = 4_000;
@@ -11,6 +12,7 @@ const outputMax = 4_000;
 /** Throws `prepare_failed` where it leaves with another code than 0, cannot start, or takes too long. */
 export async function prepareProject(context: CommandContext, project: Project): Promise<void> {
   if (project.prepare === null) return;
+  makeDataFolder(context.dataFolder);
   const { exec: [command = "", ...words], timeoutSeconds = defaultSeconds } = project.prepare;
   const child = spawn(command, words, { cwd: project.folder, env: { ...context.environment.variables, LOOPLEDGER_DATA: context.dataFolder }, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";

@@ -4,13 +4,14 @@ import type { Projector } from "@loopledger/projector/projector";
 import { isLoopledgerError } from "@loopledger/shared/core/errors";
 import type { Engine } from "@loopledger/shared/runtime";
 import { CliError } from "../errors.ts";
-import { type Live, type RoleName, type RunningCrew, buildCrew } from "./crew.ts";
+import { type Live, type RoleName, type RunningCrew, type Serving, buildCrew } from "./crew.ts";
 import { portTaken, startHealth } from "./health.ts";
 import type { OpenEngine } from "./engine-options.ts";
 
 export interface ServicesOptions {
   readonly roles: readonly RoleName[];
   readonly stepLimitMs: (owner: { readonly role: "worker" | "checker" }) => number;
+  readonly serves: Serving;
   readonly live?: Live;
   readonly host: string;
   readonly port: number;

@@ -1,5 +1,6 @@
 /** A project at work: submits its goals, tells what happens, and shows each session's ending. */
 import type { SessionId } from "@loopledger/shared/core/brand";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { nextChange, submitGoal } from "@loopledger/shared/runtime";
@@ -8,11 +9,13 @@ import type { OpenEngine } from "../composition/engine-options.ts";
 import { stepLimitMs } from "../composition/project-handlers.ts";
 import { type Services, startServices } from "../composition/services.ts";
 import { roleNames } from "../composition/crew.ts";
+import { servedBy } from "../composition/known-handlers.ts";
 import type { Project } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
-import { isSettled, refuseLostLedger } from "../running/drive.ts";
+import { isSettled, refuseLostLedger, untilLedgerIsLost } from "../running/drive.ts";
 import { endingText } from "../story/ending.ts";
+import { standingHere } from "../story/standing.ts";
 import { rowStory } from "../story/row-story.ts";
 import { type Story, makeStory } from "../story/story.ts";
 import type { ProjectGoal } from "./goals.ts";
@@ -25,6 +28,8 @@ export interface DevelopmentParts {
   readonly goals: readonly ProjectGoal[];
   readonly open: OpenEngine;
   readonly draining: Draining;
+  /** Where warnings go: into the story, once there is one. */
+  readonly voice: { tell: (sentence: string) => void };
   readonly once: boolean;
   readonly port: number;
   readonly portIsGiven: boolean;
@@ -45,6 +50,7 @@ export class Development {
       stream: process.stdout, paint: context.print.paint, redraws: context.print.isTerminal, from: open.startedAt,
       names: (sessionId) => parts.goals.length !== 1 || sessionId !== parts.goals[0]?.goal.id, nowMs: open.engine.clock.now,
     });
+    parts.voice.tell = this.#story.line;
   }
 
   async run(): Promise<ExitCode> {
@@ -61,7 +67,7 @@ export class Development {
     if (!once) {
       engine.folds.listen((change) => this.#showEnding(change.state));
       for (const id of sessions) this.#showEnding(await engine.folds.open(id));
-      return new Promise<never>(() => undefined);
+      return untilLedgerIsLost(engine);
     }
     const states: SessionState[] = [];
     for (const id of sessions) states.push(await this.#untilSettled(id, services));
@@ -74,15 +80,16 @@ export class Development {
     const dim = (text: string): void => this.#story.line(context.print.paint("dim", text));
     try {
       const services = await startServices(open, {
-        roles: roleNames, stepLimitMs: stepLimitMs(project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, principal: context.environment.user,
+        roles: roleNames, stepLimitMs: stepLimitMs(project), serves: servedBy(open.engine, project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, principal: context.environment.user,
       });
-      if (services.port === null) dim(`Port ${port} is taken, so there is no API this time; data lies in ${context.dataFolder}.`);
-      else dim(`The API is on http://${host}:${services.port}; data lies in ${context.dataFolder}.`);
-      if (services.port !== null) announcePort(context.dataFolder, { port: services.port, self: open.engine.host.self() });
-      return services;
+      if (services.port === null) dim(`Port ${port} is taken, so there is no API this time (--port names another one); data lies in ${context.dataFolder}.`);
+      else dim(`The API is on http://${host}:${services.port}; data lies in ${context.dataFolder}. This is process ${process.pid}; ${once ? "it leaves when the goals have ended" : "Ctrl-C ends it"}.`);
+      if (services.port === null) return services;
+      const withdraw = announcePort({ port: services.port, self: open.engine.host.self(), dataFolder: context.dataFolder });
+      return { ...services, stop: () => services.stop().finally(withdraw) };
     } catch (error) {
       const taken = error instanceof CliError && error.code === "port_taken";
-      throw (taken ? otherDev(context.dataFolder, { port, host: open.engine.host }) : null) ?? error;
+      throw (taken ? otherDev({ port, host: open.engine.host, dataFolder: context.dataFolder }) : null) ?? error;
     }
   }
 
@@ -92,7 +99,7 @@ export class Development {
     const { kind, sessionId, state } = await submitGoal(open.engine, goal, { actor: { kind: "human", id: context.environment.user } });
     const dim = (text: string): void => this.#story.line(context.print.paint("dim", text));
     if (kind === "conflict") dim(`${file} is not the goal that ${sessionId} was started with; that session is left as it is. Give the file another id to start it.`);
-    if (kind === "same") dim(isSettled(state) ? `${sessionId} is known: it is ${standingWords(state)} already.` : `${sessionId} goes on where it was.`);
+    if (kind === "same") dim(isSettled(state) ? knownWords(context, state) : `${sessionId} goes on where it was.`);
     return sessionId;
   }
 
@@ -101,8 +108,10 @@ export class Development {
     for (;;) {
       const state = await open.engine.folds.open(sessionId);
       const settled = isSettled(state);
-      if (draining.signal.aborted || (settled && !services.crew.offers.carries(sessionId))) return state;
+      if (draining.signal.aborted) return state;
+      // What is told as done must stand on a ledger that is still there.
       await refuseLostLedger(open.engine);
+      if (settled && !services.crew.offers.carries(sessionId)) return state;
       await nextChange(open.engine, sessionId, { maxMs: settled ? lookMs : longestMs, signal: draining.signal });
     }
   }
@@ -126,15 +135,22 @@ export class Development {
     if (this.#shown.get(state.sessionId) === state.seq) return;
     this.#shown.set(state.sessionId, state.seq);
     this.#tellEnding(state);
+    this.#story.line(this.#parts.context.print.paint("dim", `Process ${process.pid} goes on serving; Ctrl-C ends it.`));
   }
   #tellEnding(state: SessionState): void {
     const { context } = this.#parts;
     if (context.json) return;
     this.#story.line("");
-    for (const line of endingText(state, context.print.paint)) this.#story.line(line);
+    for (const line of endingText(state, standingHere(context, state), context.print.paint)) this.#story.line(line);
   }
 }
 
+/** Done is told, and not done anew: the same goal is the same session. */
+function knownWords(context: CommandContext, state: SessionState): string {
+  const id = quoted(state.sessionId);
+  if (state.end?.disposition !== "done") return `${state.sessionId} is known: it is ${standingWords(state)} already.`;
+  return `${state.sessionId} is known: it is done already (not checked again: ${context.hint(`\`loopledger verify ${id}\``)} does so; give the goal another id to begin anew).`;
+}
 function standingWords(state: SessionState): string {
   const { disposition, reason } = statusOf(state);
   return `${disposition.replace("_", " ")}${reason === null ? "" : ` (${reason.replaceAll("_", " ")})`}`;

@@ -32,8 +32,13 @@ export async function readGoals(project: Project): Promise<ProjectGoal[]> {
   throw new UsageError(`The goals of ${project.folder} have mistakes.`, { code: "invalid_goal", faults, next: "Mend what is named; `loopledger validate FILE` checks one file." });
 }
 
+/** What is there, by name. */
+export interface Known {
+  readonly handlers: { readonly makers: object; readonly checks: object };
+}
+
 /** Names of handlers in a goal that the config does not have. */
-export function missingHandlers(goal: Goal, { handlers }: Pick<Project, "handlers">): string[] {
+export function missingHandlers(goal: Goal, { handlers }: Known): string[] {
   const makers = typeof goal.maker === "string" ? [goal.maker] : Object.values(goal.maker);
   const checks = new Set([goal.check, ...leafChecks(goal.leaves ?? [])]);
   const known = (kind: "makers" | "checks"): string => Object.keys(handlers[kind]).join(", ") || "none";

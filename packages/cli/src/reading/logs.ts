@@ -1,6 +1,7 @@
 /** What makers and checks printed, cycle by cycle: the whole from the blob store, or the tail that the record keeps. */
 import type { CycleLog } from "@loopledger/shared/core/events/fields";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
+import { whyIn } from "@loopledger/shared/core/session/explain-text";
 import type { EventRow } from "./event-rows.ts";
 import type { Reader } from "./reader.ts";
 
@@ -13,6 +14,8 @@ export interface LogPart {
   readonly by: string;
   /** `built`, the verdict, or the failure's code. */
   readonly outcome: string;
+  /** Why there is no verdict, why the check could not run, or what the failure was; null where the output speaks for itself. */
+  readonly why: string | null;
   readonly text: string;
   /** Bytes that were printed in all. */
   readonly bytes: number;
@@ -32,16 +35,16 @@ export async function* logParts(reader: Reader, sessionId: string, rows: AsyncIt
   }
 }
 
-interface Printed { readonly log: CycleLog; readonly said: Pick<LogPart, "source" | "by" | "outcome"> }
+interface Printed { readonly log: CycleLog; readonly said: Pick<LogPart, "source" | "by" | "outcome" | "why"> }
 
 function printedBy(record: LedgerRecord): Printed | null {
   const by = record.actor.id.split("@")[0] ?? record.actor.id;
   switch (record.type) {
-    case "built": return record.data.log ? { log: record.data.log, said: { source: "maker", by, outcome: "built" } } : null;
-    case "check": return record.data.log ? { log: record.data.log, said: { source: "check", by, outcome: record.data.verdict } } : null;
+    case "built": return record.data.log ? { log: record.data.log, said: { source: "maker", by, outcome: "built", why: null } } : null;
+    case "check": return record.data.log ? { log: record.data.log, said: { source: "check", by, outcome: record.data.verdict, why: whyIn(record.data.evidence) } } : null;
     case "cycle_failed": {
       const source = record.actor.kind === "checker" ? "check" : "maker";
-      return record.data.log ? { log: record.data.log, said: { source, by, outcome: record.data.code } } : null;
+      return record.data.log ? { log: record.data.log, said: { source, by, outcome: record.data.code, why: record.data.message } } : null;
     }
     default: return null;
   }

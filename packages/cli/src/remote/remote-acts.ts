@@ -69,5 +69,5 @@ export async function submitRemotely(remote: Remote, goal: Goal, id: string | un
 
 /** A gateway answers with the status after the act. */
 function actedBy(act: string, view: StatusView): Acted {
-  return { act, seq: null, repeated: false, view };
+  return { act, seq: null, repeated: false, view, state: null };
 }

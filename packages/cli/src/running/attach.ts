@@ -9,8 +9,9 @@ const longestMs = 1_000;
 export async function attachTo(engine: Engine, sessionId: SessionId, signal: AbortSignal): Promise<SessionState> {
   for (;;) {
     const state = await engine.folds.open(sessionId);
-    if (isSettled(state) || signal.aborted) return state;
+    if (signal.aborted) return state;
     await refuseLostLedger(engine);
+    if (isSettled(state)) return state;
     await nextChange(engine, sessionId, { maxMs: longestMs, signal });
   }
 }

@@ -47,10 +47,12 @@ export async function driveSession(sessionId: SessionId, { engine, crew, family,
     for (;;) {
       const state = await engine.folds.open(sessionId);
       const settled = isSettled(state);
-      if (stopping.aborted || (settled && !crew.offers.carries(sessionId))) return state;
+      if (stopping.aborted) return state;
+      // What is told as done must stand on a ledger that is still there: the folder may have gone a moment ago.
+      await refuseLostLedger(engine);
+      if (settled && !crew.offers.carries(sessionId)) return state;
       const pid = await heldBy(engine, crew.liveness, state);
       if (pid !== null) throw sessionHeld(sessionId, pid);
-      await refuseLostLedger(engine);
       await nextChange(engine, sessionId, { maxMs: settled ? lookMs : longestMs, signal: stopping });
     }
   } finally {
@@ -61,8 +63,17 @@ export async function driveSession(sessionId: SessionId, { engine, crew, family,
 /** Throws where the ledger is gone for good, a deleted folder say: nothing that is waited for can come any more. */
 export async function refuseLostLedger({ ledger }: Engine): Promise<void> {
   await ledger.end().catch((error: unknown) => {
-    if (isLoopledgerError(error) && error.then === "stop") throw error;
+    // One that this process has closed itself is not lost: it is about to leave.
+    if (isLoopledgerError(error) && error.then === "stop" && error.code !== "ledger_closed") throw error;
   });
+}
+
+/** Ends only by an error: where the ledger is gone for good. Looked at about once a second. */
+export async function untilLedgerIsLost(engine: Engine): Promise<never> {
+  for (;;) {
+    await refuseLostLedger(engine);
+    await new Promise<void>((resolve) => { engine.clock.after(longestMs, resolve); });
+  }
 }
 
 /** The session and its children: what this process follows and may claim. */

@@ -9,6 +9,7 @@ import { createSystemIds } from "@loopledger/shared/system";
 import { adHocPrefix } from "../composition/ad-hoc.ts";
 import type { AdHoc } from "../composition/project-handlers.ts";
 import type { Project } from "../config/project.ts";
+import { missingHandlers } from "../developing/goals.ts";
 import { UsageError } from "../errors.ts";
 import { decodeText, readGoal, readGoalFile } from "../goal-file.ts";
 import { above, whole } from "./numbers.ts";
@@ -67,7 +68,25 @@ export async function planRun({ words, options, project, cwd }: Asked): Promise<
   if (faults.length > 0) throw new UsageError("The command line has mistakes.", { faults });
   const goal = await goalOf({ words, options, project, cwd }, budget);
   const adHoc: AdHoc = { makers: makers as AdHoc["makers"], checks: checks as AdHoc["checks"], protect: options.protect ?? [] };
+  refuseMissing(goal, { project, adHoc });
   return { goal, adHoc, id: options.id ?? goal.id ?? derivedId(goal, adHoc, cwd), idIsGiven: (options.id ?? goal.id) !== undefined };
+}
+
+/** What nobody here can run is refused before it stands on the ledger. */
+function refuseMissing(goal: Goal, { project, adHoc }: { readonly project: Project; readonly adHoc: AdHoc }): void {
+  const { makers, checks } = project.handlers;
+  const faults = missingHandlers(goal, { handlers: { makers: { ...makers, ...adHoc.makers }, checks: { ...checks, ...adHoc.checks } } });
+  if (faults.length === 0) return;
+  throw new UsageError("The goal names handlers that are not there.", { code: "handler_missing", faults, next: "Add them to the config, name the config with --config, or give --maker and --check." });
+}
+
+/** The words that go on with the session later, from the same folder. Ceilings are on the ledger by then. */
+export function lineOf(words: string, { maker: make, check: judge, shell, stdin, protect, env, timeout }: RunOptions, id: string): string[] {
+  const flag = (name: string, value: string | undefined): string[] => (value === undefined ? [] : [name, value]);
+  return [
+    "run", words, ...flag("--maker", make), ...flag("--check", judge), ...(shell ? ["--shell"] : []), ...flag("--stdin", stdin),
+    ...(protect ?? []).flatMap((glob) => ["--protect", glob]), ...(env ?? []).flatMap((name) => ["--env", name]), ...flag("--timeout", timeout), "--id", id,
+  ];
 }
 
 function commandOf(name: string, command: string, shell: boolean): { readonly exec: string | readonly string[]; readonly shell?: true } {
@@ -112,8 +131,9 @@ function onlyOne(project: Project, kind: "makers" | "checks", flag: string): str
   throw new UsageError(`${flag} is missing, ${what}.`, { next: `Give it a command: ${flag} "${kind === "makers" ? "./agent.sh" : "npm test"}"` });
 }
 
-/** The same goal, commands and folder give the same id. */
-function derivedId(goal: Goal, adHoc: AdHoc, folder: string): string {
+/** The same goal, commands and folder give the same id; ceilings, and how the commands are run, say nothing of what is wanted. */
+function derivedId({ budget: _ceiling, ...goal }: Goal, adHoc: AdHoc, folder: string): string {
   const { sha256 } = createSystemIds();
-  return `run-${digestOf({ goal, makers: adHoc.makers, checks: adHoc.checks, protect: [...adHoc.protect], folder }, sha256).slice("sha256:".length, "sha256:".length + 16)}`;
+  const commands = [...Object.entries(adHoc.makers), ...Object.entries(adHoc.checks)].map(([name, { exec, shell }]: [string, { exec?: unknown; shell?: unknown }]) => [name, exec, shell ?? false]);
+  return `run-${digestOf({ goal, commands, folder } as never, sha256).slice("sha256:".length, "sha256:".length + 16)}`;
 }

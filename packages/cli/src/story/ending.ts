@@ -1,13 +1,12 @@
 /** How a session stands when nobody goes on with it: the receipt, or why it stands still and what to type next. */
-import { standstill } from "@loopledger/shared/core/session/standstill";
+import type { Standstill } from "@loopledger/shared/core/session/standstill";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import type { Printer } from "../printing.ts";
-import { oneLine, seconds } from "./telling.ts";
+import { counted, oneLine, seconds } from "./telling.ts";
 
-export function endingText(state: SessionState, paint: Printer["paint"]): string[] {
+export function endingText(state: SessionState, { why, next }: Standstill, paint: Printer["paint"]): string[] {
   const view = statusOf(state);
-  const { why, next } = standstill(state, "unknown");
   const title = `${view.disposition.replace("_", " ")}${view.reason ? ` (${view.reason.replaceAll("_", " ")})` : ""}`;
   const style = view.disposition === "done" ? "green" : view.disposition === "waiting" ? "yellow" : "red";
   const row = (name: string, text: string): string => `  ${paint("dim", name.padEnd(10))} ${text}`;
@@ -15,7 +14,7 @@ export function endingText(state: SessionState, paint: Printer["paint"]): string
   return [
     `${paint([style, "bold"], title)}  ${view.sessionId}`,
     row("goal", oneLine(view.goal?.text ?? "")),
-    row("work", `${count(view.iteration, "iteration")}, ${seconds(budget.wallSeconds.spent)} of running time${budget.costUsd.spent > 0 ? `, $${budget.costUsd.spent.toFixed(2)}` : ""}`),
+    row("work", `${counted(view.iteration, "iteration")}, ${seconds(budget.wallSeconds.spent)} of running time${budget.costUsd.spent > 0 ? `, $${budget.costUsd.spent.toFixed(2)}` : ""}`),
     ...(receipt === null ? [] : [
       row("check", `${receipt.check.name}  ${paint("dim", receipt.check.digest)}`),
       row("revision", receipt.revision ?? "none"),
@@ -25,7 +24,4 @@ export function endingText(state: SessionState, paint: Printer["paint"]): string
     row("why", why),
     row("next", paint("cyan", next)),
   ];
-}
-function count(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? "" : "s"}`;
 }

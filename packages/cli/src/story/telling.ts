@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { NextStep } from "@loopledger/shared/core/events/check";
 import type { Json } from "@loopledger/shared/core/json";
+import { whyIn } from "@loopledger/shared/core/session/explain-text";
 import type { VoidReason } from "@loopledger/shared/core/session/state";
 import type { Style } from "../printing.ts";
 
@@ -26,15 +27,17 @@ const tellers: Teller = {
   tool_requested: ({ data }) => told("⚒", "magenta", ["tool", `${data.tool} ${brief(data.args)} under the key ${data.key}`]),
   tool_result: ({ data }) => told(data.outcome === "confirmed" ? "✓" : "✗", "magenta", ["effect", `${data.outcome} ${brief(data.result)}`]),
   reconciled: ({ data }) => told("≡", "magenta", ["settled", `${data.key}: ${data.outcome}`]),
+  grounding: ({ data }) => told("◎", data.outcome === "observed" || data.outcome === "observed_empty" ? "dim" : "yellow", ["seen", `${oneLine(data.scope)}: ${data.outcome.replaceAll("_", " ")}, ${counted(data.items, "item")}`]),
   step: ({ data }) => told("·", "dim", ["step", data.name]),
   model: ({ data }) => told("·", "dim", ["model", `${data.provider} ${data.model}${usageText(data.usage)}`]),
-  built: ({ data }) => told("■", "blue", ["built", `${oneLine(data.summary) || "a change"}${usageText(data.usage)}`]),
+  built: ({ data }) => told("■", "blue", ["built", `${oneLine(data.summary) || "without a word"}${usageText(data.usage)}`]),
   cycle_failed: ({ data }) => told("✗", "red", ["failed", `${data.code}: ${oneLine(data.message)}`]),
   handed_back: ({ data }) => told("○", "dim", ["let go", data.why]),
   check: ({ data }) => {
     if (data.verdict === "PASS") return told("✓", "green", ["PASS", "the check is green"]);
-    if (data.verdict === "FAIL") return told("✗", "yellow", ["FAIL", lastOutput(data.evidence) ?? nextStepText(data.next_steps)]);
-    return told("?", "red", ["unclear", whyIn(data.evidence) ?? lastOutput(data.evidence) ?? "the check gave no verdict"]);
+    const why = whyIn(data.evidence);
+    if (data.verdict === "FAIL") return told("✗", "yellow", ["FAIL", (why && oneLine(why)) ?? lastOutput(data.evidence) ?? nextStepText(data.next_steps)]);
+    return told("?", "red", ["unclear", (why && oneLine(why)) ?? lastOutput(data.evidence) ?? "the check gave no verdict"]);
   },
   retry: ({ data }) => told("↻", "yellow", ["retry", `${data.operation}, try ${data.attempt} in ${seconds(data.delay_seconds)}: ${oneLine(data.error)}`]),
   timer_fired: ({ data }) => told("↻", "dim", ["timer", `${data.kind} is due`]),
@@ -84,10 +87,6 @@ function lastOutput(evidence: Json): string | null {
   const last = lines.findLast((line) => /fail|error|not ok|expected|✖/i.test(line)) ?? lines.at(-1);
   return last === undefined ? null : oneLine(last);
 }
-function whyIn(evidence: Json): string | null {
-  const why = textIn(evidence, "why");
-  return why === null ? null : oneLine(why);
-}
 /** A text that stands in the evidence under this name. */
 function textIn(evidence: Json, name: string): string | null {
   const text = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as { readonly [key: string]: Json })[name] : undefined;
@@ -108,6 +107,9 @@ function usageText(usage: { readonly costUsd?: number | undefined; readonly toke
   const tokens = (usage.tokensIn ?? 0) + (usage.tokensOut ?? 0);
   const parts = [...(usage.costUsd ? [`$${usage.costUsd.toFixed(2)}`] : []), ...(tokens > 0 ? [`${tokens} tokens`] : [])];
   return parts.length > 0 ? ` (${parts.join(", ")})` : "";
+}
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`;
 }
 export function seconds(value: number): string {
   return value < 60 ? `${value < 10 ? value.toFixed(1) : Math.round(value)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;

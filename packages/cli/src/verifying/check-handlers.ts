@@ -10,7 +10,7 @@ import { loadProject } from "../config/project.ts";
 import type { CommandContext } from "../context.ts";
 
 export async function checkHandlers(context: CommandContext, engine: Engine, state: SessionState): Promise<Handlers> {
-  const kept = isAdHoc(state) ? await keptCommands(context.dataFolder, state.sessionId) : null;
+  const kept = isAdHoc(state) ? keptCommands(context.dataFolder, state.sessionId) : null;
   if (kept) {
     const project = { folder: kept.folder, path: null, prepare: null, handlers: parseHandlersConfig({}), written: {} };
     return handlersOf(context, project, kept.adHoc)(engine);

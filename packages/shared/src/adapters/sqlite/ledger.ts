@@ -90,7 +90,9 @@ class SqliteLedger implements Ledger {
     return this.#state.read(() => this.#rows.ofSession(sessionId, from ?? 0));
   }
 
+  /** Whoever asks where the ledger ends is about to rely on it: that it is still the file of this name is looked up too. */
   end(): Promise<Positions> {
+    this.#lookAtName();
     return this.#state.read(() => this.#rows.ends());
   }
 
@@ -116,9 +118,14 @@ class SqliteLedger implements Ledger {
   }
 
   #look(): void {
-    if (!isSameFile(this.#file)) {
-      this.#state.fail(new LoopledgerError("ledger_mismatch", `${this.#file.path} was deleted or replaced while this process had it open.`));
-    }
+    this.#lookAtName();
     this.#tail.look();
+  }
+
+  #lookAtName(): void {
+    if (this.#state.isClosed || isSameFile(this.#file)) return;
+    this.#state.fail(new LoopledgerError("ledger_mismatch", `The ledger is gone: ${this.#file.path} was deleted or replaced while this process had it open.`, {
+      next: "What was written since is lost, and nothing that follows counts. Put the data folder back from a copy, or begin anew; keep it out of what cleans the workspace.",
+    }));
   }
 }

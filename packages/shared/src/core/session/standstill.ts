@@ -4,6 +4,7 @@
  */
 import { exhaustedFor } from "../budget/budget.ts";
 import type { Reason } from "../events/fields.ts";
+import { quoted } from "../shell-word.ts";
 import { isoOf } from "./iso.ts";
 import { owedDispatch } from "./owed.ts";
 import { lookUp } from "./persistent-map.ts";
@@ -11,6 +12,8 @@ import { windowOverAt } from "./rules/effects.ts";
 import { amount, lastLineOf, shortened, whyIn } from "./explain-text.ts";
 import { type End, type SessionState, holderOf } from "./state.ts";
 import { standingOf } from "./status.ts";
+
+export { quoted };
 
 /** What a look at the owner's process said, where anybody could look. */
 export type OwnerLooks = "live" | "gone" | "unknown";
@@ -31,11 +34,6 @@ export function standstill(state: SessionState, owner: OwnerLooks): Standstill {
   if (state.end) return ended(state, state.end, id);
   const standing = standingOf(state);
   return standing.disposition === "waiting" && standing.reason ? waits(state, standing.reason, id) : goesOn(state, owner, id);
-}
-
-/** A word that a POSIX shell reads as one. */
-export function quoted(word: string): string {
-  return /^[A-Za-z0-9._:@%+=,/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function ended(state: SessionState, end: End, id: string): Standstill {

@@ -1,0 +1,55 @@
+/**
+ * The data folder, made before anything is written into it.
+ *
+ * It often lies in the workspace that is worked on, so it tells git to leave it alone before it holds the first record:
+ * `git clean` and `git add -A` of a maker must not touch the ledger.
+ */
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { CliError } from "../errors.ts";
+import { exitCodes } from "../exit-codes.ts";
+
+/** The usual name is ours alone. Of a folder under another name only what this program puts there may be in it: else it is somebody's own, and its git settings are too. */
+const usualName = ".loopledger";
+const ours = /^(ledger\.(db|bell).*|liveness\.db.*|views\.db.*|peers|blobs|runs|commands|dev\.json)$/;
+
+/** Makes the folder and what leads to it. Throws `data_folder_unusable` where that cannot be done; a file system that takes no folders is found out at once. */
+export function makeDataFolder(folder: string): void {
+  const missing: string[] = [];
+  for (let at = folder; !existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.unshift(at);
+  try {
+    // One after the other: a recursive call never comes back from a file system that takes no folders at all.
+    for (const path of missing) makeOne(path);
+    if (!statSync(folder).isDirectory()) throw new Error("it is no folder");
+    leaveOutOfGit(folder);
+  } catch (error) {
+    throw unusable(folder, error);
+  }
+}
+
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+function leaveOutOfGit(folder: string): void {
+  const names = readdirSync(folder);
+  if (names.includes(".gitignore") || (basename(folder) !== usualName && !names.every((name) => ours.test(name)))) return;
+  try {
+    writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx" });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Another process was quicker; on a disk that takes no more, or from a folder that may only be read, the ledger says so itself.
+    if (code !== "EEXIST" && code !== "ENOSPC" && code !== "EACCES" && code !== "EROFS") throw error;
+  }
+}
+
+function unusable(folder: string, error: unknown): CliError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new CliError("data_folder_unusable", `The data folder ${folder} cannot be made: ${why}.`, {
+    exitCode: exitCodes.unreachable, next: "Name another one with --data or LOOPLEDGER_DATA: any folder on a disk that this user may write to.",
+  });
+}

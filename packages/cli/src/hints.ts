@@ -1,0 +1,76 @@
+/**
+ * How this command is called from where it was typed, so that every command that it prints can be typed as it stands.
+ *
+ * Texts name commands as `loopledger NAME …`; here they get the program's path where it is not on PATH, and the flags that lead
+ * to the same data folder, config or gateway.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { delimiter, join, relative, resolve } from "node:path";
+import { quoted } from "@loopledger/shared/core/shell-word";
+import type { Environment } from "./environment.ts";
+
+export interface Calling {
+  readonly environment: Environment;
+  /** Absolute folder that the process works in. */
+  readonly cwd: string;
+  /** Absolute. */
+  readonly dataFolder: string;
+  /** The config that belongs to what is told, absolute; null = the one that is found by itself. */
+  readonly configPath: string | null;
+  readonly url: string | null;
+}
+
+/** Commands that run handlers, and so need the config that has them. */
+const withConfig: ReadonlySet<string> = new Set(["verify", "advance", "reconcile", "run", "dev", "serve", "doctor"]);
+/** Commands that touch no ledger. */
+const withoutData: ReadonlySet<string> = new Set(["init", "completion", "step", "help", "validate", "--help"]);
+
+/** The text with its commands as they must be typed: a text that is one command, and commands between backticks. */
+export function typable(text: string, calling: Calling): string {
+  if (/^loopledger \S/.test(text) && !text.includes("`")) return commandOf(text, calling);
+  return text.replaceAll(/`(loopledger [^`]+)`/g, (_whole, command: string) => `\`${commandOf(command, calling)}\``);
+}
+
+function commandOf(command: string, calling: Calling): string {
+  const [, name = "", rest = ""] = /^loopledger (\S+)(.*)$/s.exec(command) ?? [];
+  return [programFrom(calling), ` ${name}${rest}`, ...flagsFor(name, rest, calling)].join("");
+}
+
+function flagsFor(name: string, rest: string, calling: Calling): string[] {
+  const { environment, dataFolder, configPath, url } = calling;
+  const here = typedIn(calling);
+  if (withoutData.has(name)) return [];
+  if (url !== null && url !== environment.url) return [` --url ${quoted(url)}`];
+  const usual = resolve(here, environment.dataFolder ?? ".loopledger");
+  const data = dataFolder === usual || / --data /.test(rest) ? [] : [` --data ${quoted(shortest(here, dataFolder))}`];
+  const config = configPath === null || !withConfig.has(name) ? [] : [` --config ${quoted(shortest(here, configPath))}`];
+  return [...data, ...config];
+}
+
+/** Where the person is who reads it: npm starts its scripts in the package's folder. */
+function typedIn({ environment: { variables }, cwd }: Calling): string {
+  return (variables["npm_lifecycle_event"] !== undefined && variables["INIT_CWD"]) || cwd;
+}
+function shortest(from: string, path: string): string {
+  const there = relative(from, path);
+  return there === "" ? "." : there.length < path.length ? there : path;
+}
+
+/** The command's own file in this checkout; null where there is none. */
+const ownFile = ((path: string): string | null => (existsSync(path) ? realpathSync(path) : null))(join(import.meta.dirname, "../../../bin/loopledger"));
+
+function programFrom(calling: Calling): string {
+  if (ownFile === null || isOnPath(ownFile, calling.environment.variables["PATH"] ?? "")) return "loopledger";
+  const path = shortest(typedIn(calling), ownFile);
+  return quoted(path.includes("/") ? path : `./${path}`);
+}
+
+/** Under npm the scripts' own folders come first, and a person's shell does not have them. */
+function isOnPath(file: string, path: string): boolean {
+  for (const folder of path.split(delimiter)) {
+    const candidate = join(folder, "loopledger");
+    if (folder === "" || folder.includes("node_modules") || !existsSync(candidate)) continue;
+    return realpathSync(candidate) === file;
+  }
+  return false;
+}
