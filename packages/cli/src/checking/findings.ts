@@ -10,7 +10,7 @@ import type { CommandContext } from "../context.ts";
 import { devOn } from "../developing/port-file.ts";
 import { counted } from "../story/telling.ts";
 import { describeError } from "../errors.ts";
-import { hasLedger } from "../reading/source.ts";
+import { hasLedger } from "../composition/data-folder.ts";
 
 export interface Finding {
   readonly name: string;

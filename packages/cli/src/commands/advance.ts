@@ -10,7 +10,7 @@ import { isAdHoc } from "../composition/ad-hoc.ts";
 import { buildCrew } from "../composition/crew.ts";
 import { type Draining, drainOnSignals } from "../composition/draining.ts";
 import { canRun, knownHandlers } from "../composition/known-handlers.ts";
-import { hasLedger } from "../reading/source.ts";
+import { hasLedger } from "../composition/data-folder.ts";
 import { prepareProject } from "../composition/prepare.ts";
 import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
 import { loadProject } from "../config/project.ts";

@@ -6,7 +6,8 @@ import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { SessionFold } from "../reading/folding.ts";
-import { type Source, hasLedger, withSource } from "../reading/source.ts";
+import { hasLedger } from "../composition/data-folder.ts";
+import { type Source, withSource } from "../reading/source.ts";
 
 interface Options { readonly session?: string; readonly verdicts?: boolean }
 

@@ -4,7 +4,7 @@ import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { hasLedger } from "../reading/source.ts";
+import { hasLedger } from "../composition/data-folder.ts";
 import { wholeNumber } from "../reading/flags.ts";
 import { withReader } from "../reading/open-reader.ts";
 import type { ListRow } from "../reading/reader.ts";
@@ -52,6 +52,6 @@ async function printTable(context: CommandContext, rows: AsyncIterable<ListRow>,
 function nothingText({ remote, environment, dataFolder, hint }: CommandContext): string {
   const where = remote?.url ?? environment.kafkaBrokers ?? dataFolder;
   const absent = remote === null && environment.kafkaBrokers === null && !hasLedger(dataFolder);
-  const begins = hint("`loopledger run` or `loopledger submit` begins one; --data names another data folder.");
+  const begins = hint("`loopledger run --help` says how one is begun; --data names another data folder.");
   return absent ? `There is no ledger in ${where}, and so no session. ${begins}` : `There are no sessions on ${where}. ${begins}`;
 }

@@ -13,6 +13,11 @@ import { exitCodes } from "../exit-codes.ts";
 const usualName = ".loopledger";
 const ours = /^(ledger\.(db|bell).*|liveness\.db.*|views\.db.*|peers|blobs|runs|commands|dev\.json)$/;
 
+/** Whether a ledger lies in the folder. */
+export function hasLedger(folder: string): boolean {
+  return existsSync(join(folder, "ledger.db")) || existsSync(join(folder, "ledger.db-wal"));
+}
+
 /** Makes the folder and what leads to it. Throws `data_folder_unusable` where that cannot be done; a file system that takes no folders is found out at once. */
 export function makeDataFolder(folder: string): void {
   const missing: string[] = [];

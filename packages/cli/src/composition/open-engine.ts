@@ -9,9 +9,8 @@ import { readSettings } from "@loopledger/shared/runtime/config";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { hasLedger } from "../reading/source.ts";
 import { spokenLog } from "../story/spoken-log.ts";
-import { makeDataFolder } from "./data-folder.ts";
+import { hasLedger, makeDataFolder } from "./data-folder.ts";
 import type { EngineOptions, EnginePlace, OpenEngine } from "./engine-options.ts";
 
 export async function openEngine(place: EnginePlace, options: EngineOptions): Promise<OpenEngine> {

@@ -20,11 +20,6 @@ export interface Source {
   close(): Promise<void>;
 }
 
-/** Whether a ledger lies in the folder. */
-export function hasLedger(folder: string): boolean {
-  return existsSync(join(folder, "ledger.db")) || existsSync(join(folder, "ledger.db-wal"));
-}
-
 export async function openSource(context: CommandContext): Promise<Source> {
   const embedded = context.environment.kafkaBrokers === null && existsSync(join(context.dataFolder, "ledger.db"));
   return embedded ? openFolder(context.dataFolder) : openComposed(context);
