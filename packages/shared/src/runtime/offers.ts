@@ -140,13 +140,13 @@ export class Offers {
     this.#engine.log.error({ err: error, session: sessionId, faults }, "session dropped; it is offered again");
     this.#alarm(sessionId, Math.min(5_000, 50 * 2 ** faults));
   }
-  /** The loop is over: whatever changed since it decided is looked at again, and who waited for room gets it. */
+  /** The loop is over: whatever changed since it decided is looked at again, and who waited for room gets it; who needs it no more passes it on. */
   #let(sessionId: SessionId): void {
     this.#carried.delete(sessionId);
     const decided = this.#decided.get(sessionId);
     this.#decided.delete(sessionId);
-    const [next] = this.#waiting;
-    if (next !== undefined) {
+    for (const next of this.#waiting) {
+      if (this.#carried.size >= this.#settings.sessionsMax) break;
       this.#waiting.delete(next);
       this.offer(next);
     }
