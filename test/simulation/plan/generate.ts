@@ -34,5 +34,6 @@ function machinesOf(draw: Draw): MachinePlan[] {
   return cast.map((roles, index) => ({
     name: `m${index}`, host: draw.chance(0.5) ? "shared" : `h${index}`, roles, delayMs: draw.between(1, 5), lagMs: draw.between(0, 8),
     chunkMax: draw.pick([1, 3, 100]), apart: draw.chance(0.4), skewMs: draw.chance(0.3) ? draw.between(-2_000, 2_000) : 0,
+    sessionsMax: draw.chance(0.25) ? draw.between(1, 2) : 50,
   }));
 }

@@ -24,6 +24,8 @@ export interface MachinePlan {
   readonly apart: boolean;
   /** How wrong its wall clock is from the start, in ms. */
   readonly skewMs: number;
+  /** Most sessions that it carries at a time (default 50). */
+  readonly sessionsMax?: number;
 }
 
 /**
@@ -41,6 +43,8 @@ export interface ActionPlan {
   readonly ms: number;
   /** The target always answers that it did not happen. */
   readonly fails: boolean;
+  /** Its result is too large for a record. */
+  readonly large?: boolean;
 }
 /** How a maker words the call of one intended action on a re-run. */
 export type Wording =
@@ -81,7 +85,8 @@ export interface ReviewPlan {
   readonly ms: number;
 }
 
-export type PersonAct = "pause" | "pause-now" | "cancel" | "guidance" | "checkpoint";
+/** `advance`: a program of their own takes the session one cycle further, beside all others. */
+export type PersonAct = "pause" | "pause-now" | "cancel" | "guidance" | "checkpoint" | "advance";
 export interface SessionPlan {
   readonly id: string;
   readonly goal: Goal;
@@ -98,6 +103,8 @@ export interface SessionPlan {
   readonly acts: readonly { readonly at: number; readonly kind: PersonAct }[];
   /** How a person answers a protected call; in silence it expires. */
   readonly protected: "APPROVE" | "REJECT" | "MODIFY" | "silence";
+  /** The second of the people rejects every protected call. */
+  readonly contradicts?: boolean;
   /** Asked about a call that was worded anew, a person points once to the settled one before they reject. */
   readonly points: boolean;
   /** A person answers PAUSE first. */

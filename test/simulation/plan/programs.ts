@@ -7,7 +7,7 @@ import type { Reason } from "@loopledger/shared/core/events/fields";
 import type { Draw } from "./draw.ts";
 import type { ActionPlan, Door, Expected, IterationPlan, PersonAct, ReviewPlan, SessionPlan, Wording } from "./plan.ts";
 
-const fates = { done: 12, green: 1, "no-progress": 1, broken: 1, exhausted: 1, unavailable: 1, contradiction: 1, budget: 2, "no-budget": 1 } as const;
+const fates = { done: 12, "comes-back": 1, green: 1, "no-progress": 1, broken: 1, exhausted: 1, unavailable: 1, contradiction: 1, budget: 2, "no-budget": 1 } as const;
 type Fate = keyof typeof fates;
 const handedOff: Readonly<Partial<Record<Fate, Reason>>> = {
   "no-progress": "no_progress", broken: "deterministic_error", exhausted: "retries_exhausted", unavailable: "check_unavailable", contradiction: "contradictory_verdict",
@@ -37,7 +37,7 @@ export function sessionOf(draw: Draw, index: number): SessionPlan {
     submittedAt: draw.chance(0.2) ? [submittedAt, submittedAt + draw.between(0, 40)] : [submittedAt],
     mixedUpAt: draw.chance(0.1) ? submittedAt + draw.between(0, 400) : null,
     iterations: script.iterations, reviews: script.reviews, acts: actsOf(draw.fork("acts")), protected: character.protected,
-    points: draw.chance(0.5), hesitates: draw.chance(0.3), raise: character.fate === "no-budget" ? 0 : draw.between(1, 2), expected: expectedOf(character, script, limit),
+    contradicts: draw.chance(0.3), points: draw.chance(0.5), hesitates: draw.chance(0.3), raise: character.fate === "no-budget" ? 0 : draw.between(1, 2), expected: expectedOf(character, script, limit),
   };
 }
 
@@ -101,6 +101,9 @@ class Script {
       case "unavailable":
         this.build(leaf, build, this.review("INCONCLUSIVE", []));
         return;
+      case "comes-back":
+        this.build(leaf, build, { ...this.review("PASS", []), inconclusiveRuns: 3 });
+        return;
       case "contradiction":
         this.build(leaf, build, { ...this.review("PASS", ["and yet"]), inconclusiveRuns: 0 });
         return;
@@ -132,7 +135,7 @@ class Script {
   private action(identity: string): ActionPlan {
     const { draw, character } = this;
     const door = draw.weighted({ read: 2, idempotent: 4, fenced: 4, windowed: 3, unsafe: 1, "unsafe-fenced": 1 });
-    return { identity, door, ms: draw.between(5, 300), fails: door !== character.protectedDoor && draw.chance(0.08) };
+    return { identity, door, ms: draw.between(5, 300), fails: door !== character.protectedDoor && draw.chance(0.08), large: draw.chance(0.03) };
   }
   private review(verdict: ReviewPlan["verdict"], nextSteps: readonly string[]): ReviewPlan {
     const { draw } = this;
@@ -162,7 +165,7 @@ function goalOf(draw: Draw, character: Character, limit: number | null): Goal {
   });
 }
 
-const actKinds: Readonly<Record<PersonAct, number>> = { pause: 3, "pause-now": 3, cancel: 3, guidance: 1, checkpoint: 2 };
+const actKinds: Readonly<Record<PersonAct, number>> = { pause: 3, "pause-now": 3, cancel: 3, guidance: 1, checkpoint: 2, advance: 3 };
 function actsOf(draw: Draw): SessionPlan["acts"] {
   const count = draw.weighted({ 0: 6, 1: 3, 2: 1 });
   return Array.from({ length: Number(count) }, () => ({ at: draw.between(200, 5_000), kind: draw.weighted(actKinds) }));

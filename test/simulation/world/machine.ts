@@ -1,5 +1,5 @@
 /** A machine runs one program: an engine with its roles behind a gate. It crashes, is paused, and starts again as another owner. */
-import type { OwnerId } from "@loopledger/shared/core/brand";
+import type { OwnerId, SessionId } from "@loopledger/shared/core/brand";
 import type { Guards } from "@loopledger/shared/core/fencing/guards";
 import {
   type LedgerFaults, type MemoryBlobs, type MemoryHosts, type MemoryLedger, type MemoryOwnership, type MemoryProcess, type MemoryReadModel,
@@ -104,7 +104,7 @@ export class Machine {
     const crew = { runners, scheduler: roles.includes("scheduler") ? makeScheduler(engine) : null, liveness };
     await liveness.start();
     const projector = roles.includes("projector") ? await startProjector(engine, { apart: this.plan.apart }) : null;
-    const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: 50 } });
+    const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: this.plan.sessionsMax ?? 50 } });
     offers.start();
     this.stop = async () => {
       await offers.stop();
@@ -112,6 +112,18 @@ export class Machine {
       await projector?.stop();
       await engine.folds.close();
     };
+  }
+  /** A program beside the one that serves: it takes one session one cycle further and leaves. */
+  async advance(sessionId: SessionId, nth: number): Promise<void> {
+    const process = createMemoryProcess(this.around.clock);
+    const engine = this.engineOf(process, `${this.plan.name}/advance ${nth}`);
+    await engine.folds.start(await engine.ledger.end());
+    const liveness = new Liveness(engine, () => world.stepLimitMs);
+    await liveness.start();
+    const crew = { runners: [buildRunner(engine), reviewRunner(engine)], scheduler: makeScheduler(engine), liveness };
+    await new Carrier(engine, crew).carry(sessionId, { stopping: new AbortController().signal, cyclesMax: 1 });
+    await liveness.stop();
+    await engine.folds.close();
   }
   private engineOf(process: MemoryProcess, name: string): Engine {
     const { around, faults } = this;

@@ -116,7 +116,7 @@ class Run {
   }
   /** The same action in this run's words. */
   private worded(action: ActionPlan, wording: Wording): Json {
-    const plain = { identity: action.identity, ms: action.ms };
+    const plain = { identity: action.identity, ms: action.ms, ...(action.large && { large: true }) };
     if (wording === "stable" || wording === "keyed") return plain;
     const told = wording === "careful" ? this.settled().find((one) => (one["args"] as JsonObject)["identity"] === action.identity) : undefined;
     return told?.["args"] ?? { ...plain, words: `${this.run}` };

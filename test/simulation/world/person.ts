@@ -21,13 +21,18 @@ export interface PersonOptions {
   readonly target: Target;
   readonly sessions: readonly SessionPlan[];
   readonly thinksMs: number;
+  /** Starts a program that takes a session one cycle further. */
+  readonly advance: (sessionId: SessionId) => Promise<void>;
   readonly report: (what: string, error: unknown) => void;
 }
+/** The first also submits and acts. */
+export const people = ["olga", "paul"] as const;
 type HumanDraft = Extract<Draft, { type: "approval_decided" }>["data"];
 
 export class Person {
   private readonly options: PersonOptions;
   private readonly actor: { readonly kind: "human"; readonly id: string };
+  private readonly isFirst: boolean;
   private readonly plans: ReadonlyMap<string, SessionPlan>;
   private readonly thinking = new Set<string>();
   private readonly hesitated = new Set<string>();
@@ -36,6 +41,7 @@ export class Person {
   constructor(options: PersonOptions) {
     this.options = options;
     this.actor = { kind: "human", id: options.name };
+    this.isFirst = options.name === people[0];
     this.plans = new Map(options.sessions.map((plan) => [plan.id, plan]));
   }
 
@@ -73,8 +79,9 @@ export class Person {
   private async act(sessionId: SessionId, kind: PersonAct): Promise<void> {
     const state = await this.options.engine.folds.open(sessionId);
     if (!state.submission) return;
+    if (kind === "advance") return this.options.advance(sessionId);
     const { actor } = this;
-    const drafts: Record<PersonAct, Draft> = {
+    const drafts: Record<Exclude<PersonAct, "advance">, Draft> = {
       pause: { type: "pause_requested", data: { now: false, reason: "lunch" }, actor },
       "pause-now": { type: "pause_requested", data: { now: true, reason: "stop" }, actor: this.actor },
       cancel: { type: "cancel_requested", data: { reason: "no more" }, actor: this.actor },
@@ -87,6 +94,9 @@ export class Person {
   /** Answers what the session asks at this moment; `later` where the answer is not known yet. */
   private async answer(state: SessionState, plan: SessionPlan): Promise<"later" | null> {
     if (state.end?.reason === "incomplete_tool_turn") return this.settle(state);
+    if (state.end?.reason === "check_unavailable" && plan.expected.reason !== "check_unavailable") {
+      await this.append(state, { type: "resumed", data: { acceptCheck: false, reason: "it can be judged again" }, actor: this.actor });
+    }
     if (state.end) return null;
     const pending = state.pending.map((id) => lookUp(state.checkpoints, id)).find((one) => one?.request && one.decision === null && !(one.trigger === "before" && plan.protected === "silence"));
     if (pending) return this.decide(state, pending, plan);
@@ -139,6 +149,7 @@ export class Person {
       return { decision: "RETRY" };
     }
     if (checkpoint.trigger !== "before") return { decision: "APPROVE" };
+    if (plan.contradicts && !this.isFirst) return { decision: "REJECT" };
     if (plan.protected !== "MODIFY") return { decision: plan.protected === "REJECT" ? "REJECT" : "APPROVE" };
     const args = { ...(action["args"] as JsonObject), words: "as I want it" };
     return { decision: "MODIFY", action: { ...action, args } };

@@ -1,4 +1,5 @@
 /** Runs a plan from its first instant until every session rests, or until patience ends. Nothing here looks at a real clock. */
+import type { SessionId } from "@loopledger/shared/core/brand";
 import { type Guards, guardsOn } from "@loopledger/shared/core/fencing/guards";
 import { makeEvolve } from "@loopledger/shared/core/session/evolve";
 import type { SessionState } from "@loopledger/shared/core/session/state";
@@ -12,7 +13,7 @@ import { type Fault, type Plan, type SessionPlan, world } from "../plan/plan.ts"
 import { inject } from "./injector.ts";
 import { Machine, type Surroundings } from "./machine.ts";
 import { Observer } from "./observer.ts";
-import { Person } from "./person.ts";
+import { Person, people } from "./person.ts";
 import { Target, type TargetRow } from "./target.ts";
 import { Troubles } from "./troubles.ts";
 import { type ViewWritten, Witness } from "./views.ts";
@@ -73,9 +74,11 @@ export async function simulate(plan: Plan, options: Options = {}): Promise<Run> 
   };
   const machines = plan.machines.map((one) => new Machine(one, around));
   for (const machine of machines) machine.start();
+  let advances = 0;
+  const advance = (sessionId: SessionId): Promise<void> => machines[0]?.advance(sessionId, ++advances) ?? Promise.resolve();
   for (const [index, thinksMs] of plan.peopleMs.entries()) {
     const name = people[index] ?? "somebody";
-    const person = new Person({ engine: await programOf(name, around), name, clock, target, sessions: plan.sessions, thinksMs, report });
+    const person = new Person({ engine: await programOf(name, around), name, clock, target, sessions: plan.sessions, thinksMs, report, advance });
     person.watch();
     if (index === 0) person.begin();
   }
@@ -121,7 +124,6 @@ function rests(state: SessionState, plan: SessionPlan): boolean {
   return plan.expected.disposition === "waiting" && standing.disposition === "waiting" && standing.reason === plan.expected.reason && state.pause === null && !state.cancel;
 }
 
-const people = ["olga", "paul"];
 const nobody: Handlers = { maker: () => null, check: () => null, tool: () => null, toolNames: () => [] };
 async function programOf(name: string, around: Surroundings): Promise<Engine> {
   const { clock, ledger } = around;

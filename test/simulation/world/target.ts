@@ -33,6 +33,10 @@ export function identityOf(args: Json, key: string): string {
   return typeof identity === "string" ? identity : key;
 }
 
+function isLarge(args: Json): boolean {
+  return (args as JsonObject | null)?.["large"] === true;
+}
+
 export class Target {
   readonly rows: TargetRow[] = [];
   private readonly now: () => number;
@@ -62,7 +66,7 @@ export class Target {
     const known = call.door === "idempotent" ? this.results.get(nameOf(call)) : undefined;
     if (known !== undefined) return { kind: "done", result: known };
     this.write("application", call);
-    const result = { did: identityOf(call.args, call.key), number: this.rows.length };
+    const result = { did: identityOf(call.args, call.key), number: this.rows.length, ...(isLarge(call.args) && { text: "x".repeat(70_000) }) };
     this.results.set(nameOf(call), result);
     return { kind: "done", result };
   }
