@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, readFile, readdir, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { chmod, mkdir, readFile, readdir, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { until } from "../../../../test/support/until.ts";
 import { temporaryFolder } from "../../test/support.ts";
 import { bytesMax } from "./files.ts";
 import { workspaceRevision } from "./workspace-revision.ts";
@@ -110,10 +112,30 @@ test("without git all files count but those of packages and of the data folder",
   expect(new Set(differing).size).toBe(6);
 });
 
-test("a workspace that is missing or too large has none", async () => {
+test("a workspace that is missing has none", async () => {
+  expect(await workspaceRevision(join(await temporaryFolder(), "missing"))).toBeNull();
+});
+
+test("one that is too large to be read whole has one of sizes and times", async () => {
   const folder = await temporaryFolder();
-  expect(await workspaceRevision(join(folder, "missing"))).toBeNull();
   await writeFile(join(folder, "large"), "");
   await truncate(join(folder, "large"), bytesMax + 1);
-  expect(await workspaceRevision(folder)).toBeNull();
+  const revisions = await revisionsOf(folder, [() => utimes(join(folder, "large"), 1, 1), () => writeFile(join(folder, "small"), "s")]);
+  expect(new Set(revisions).size).toBe(3);
+  for (const revision of revisions) expect(revision).toMatch(/^stat:[0-9a-f]{64}$/);
+  expect(await workspaceRevision(folder)).toBe(revisions[2]);
+});
+
+test("a file that was read before is read again where it has changed, also to as many bytes at the same time of day", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "a");
+  const old = new Date(Date.now() - 60_000);
+  await writeFile(file, "one");
+  await utimes(file, old, old);
+  const first = await workspaceRevision(folder);
+  await until(() => Date.now() - statSync(file).ctimeMs > 200, { what: "a settled file" });
+  expect(await workspaceRevision(folder)).toBe(first);
+  await writeFile(file, "two");
+  await utimes(file, old, old);
+  expect(await workspaceRevision(folder)).not.toBe(first);
 });

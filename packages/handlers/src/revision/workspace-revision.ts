@@ -3,7 +3,7 @@ import { gitRevision } from "./git.ts";
 
 /**
  * The state of a workspace as one text: equal where nothing has changed. In git HEAD, index, working tree and untracked unignored files
- * count, else all files but `node_modules` and `.loopledger`. null where there is no such folder, or it is too large.
+ * count, else all files but `node_modules` and `.loopledger`. null where there is no such folder, or it cannot even be listed.
  * `leaveOut`: absolute folders that do not count. `path`: where git is looked for.
  */
 export async function workspaceRevision(

@@ -87,7 +87,7 @@ export function parseFailpoints(setting: string, clock: Clock): { readonly failp
   const armed = new Map<FailpointName, Armed>();
   const faults: string[] = [];
   for (const part of setting.split(",").map((one) => one.trim()).filter((one) => one !== "")) {
-    const match = /^([a-z._]+)=(kill|stop|throw|delay:(\d+)|block:(\d+))(?:@(\d+))?$/.exec(part);
+    const match = /^([a-z._]+)=(kill|stop|throw|delay:(\d+)|block:(\d+))(?:@([1-9]\d*))?$/.exec(part);
     const name = match?.[1];
     if (!match || !isName(name)) {
       faults.push(`failpoint "${part}": expected name=kill|stop|throw|delay:MS|block:MS[@nth] with a known name`);
