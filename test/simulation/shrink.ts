@@ -32,12 +32,20 @@ export async function shrink(plan: Plan, failed: Examined, options: Options = {}
 async function without<T>(all: readonly T[], fails: (left: readonly T[]) => Promise<boolean>): Promise<readonly T[]> {
   let left = all;
   if (left.length > 0 && (await fails([]))) return [];
-  for (let size = Math.ceil(left.length / 2); size >= 1; size = Math.floor(size / 2)) {
-    for (let at = 0; at < left.length; ) {
-      const candidate = [...left.slice(0, at), ...left.slice(at + size)];
-      if (await fails(candidate)) left = candidate;
-      else at += size;
-    }
+  for (let size = Math.ceil(left.length / 2); size >= 1; size = Math.floor(size / 2)) left = await withoutParts(left, { size, fails });
+  // What could not be left out before may be idle now.
+  for (let before = left.length + 1; left.length < before; ) {
+    before = left.length;
+    left = await withoutParts(left, { size: 1, fails });
+  }
+  return left;
+}
+async function withoutParts<T>(all: readonly T[], by: { readonly size: number; readonly fails: (left: readonly T[]) => Promise<boolean> }): Promise<readonly T[]> {
+  let left = all;
+  for (let at = 0; at < left.length; ) {
+    const candidate = [...left.slice(0, at), ...left.slice(at + by.size)];
+    if (await by.fails(candidate)) left = candidate;
+    else at += by.size;
   }
   return left;
 }
