@@ -3,6 +3,8 @@
  *
  * L1. It decides only who should try. Losing the lease service costs time, never safety.
  * L2. On the owner's own host a dead process is proof enough; no lease is waited for.
+ * L3. Who wrote to the ledger within a lease's time lives, whatever the lease service says: where it has forgotten everybody,
+ *     its clients would else take one session from each other until the takeover limit ends it.
  */
 import type { OwnerId } from "../core/brand.ts";
 import type { Owner } from "../core/session/state.ts";
@@ -65,9 +67,10 @@ export class Liveness {
     if (owner.id === this.#engine.ownerId) return "live";
     if (this.#engine.host.look(owner.host) === "dead") return "gone";
     const holder = await this.#holder(owner.id);
-    if (holder !== "unreachable") return holder === "live" ? "live" : "gone";
+    if (holder === "live") return "live";
     const silentMs = this.#engine.logClock.now() - owner.lastAt;
-    return silentMs > this.#limits(owner) + this.#engine.silenceMs ? "gone" : "live";
+    const allowedMs = holder === "expired" ? owner.leaseMs : this.#limits(owner) + this.#engine.silenceMs;
+    return silentMs > allowedMs ? "gone" : "live";
   }
   #holder(id: OwnerId): Promise<HolderState> {
     const now = this.#engine.clock.monotonic();

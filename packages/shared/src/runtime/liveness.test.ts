@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import type { LogTime, OwnerId } from "../core/brand.ts";
+import type { Owner } from "../core/session/state.ts";
+import { createMemoryHosts, createMemoryOwnership, createMemoryProcess, createVirtualClock } from "../adapters/memory/index.ts";
+import type { Engine } from "./engine.ts";
+import { Liveness } from "./liveness.ts";
+import { LogClock } from "./log-clock.ts";
+
+const leaseMs = 1_000;
+
+/** A process that looks at another one on another host, and that other one's claim of this instant. */
+function twoHosts() {
+  const clock = createVirtualClock();
+  const ownership = createMemoryOwnership({ clock });
+  const hosts = createMemoryHosts();
+  const [here, there] = [createMemoryProcess(clock), createMemoryProcess(clock)];
+  const engine = {
+    ownerId: "here" as OwnerId, clock, ownership: ownership.handle({ process: here }), host: hosts.on("here", here), leaseMs, silenceMs: 60_000, logClock: new LogClock(clock),
+  } as unknown as Engine;
+  const at = clock.now() as LogTime;
+  const owner: Owner = { id: "there" as OwnerId, role: "worker", serves: ["build"], leaseMs, host: hosts.on("there", there).self(), claimedAt: at, lastAt: at };
+  return { clock, ownership, liveness: new Liveness(engine, () => 0), owner };
+}
+
+it("an owner without a lease that has just written lives until its lease's time is over", async () => {
+  const { clock, liveness, owner } = twoHosts();
+  expect(await liveness.look(owner)).toBe("live");
+  await clock.advance(leaseMs - 10);
+  expect(await liveness.look(owner)).toBe("live");
+  await clock.advance(20);
+  expect(await liveness.look(owner)).toBe("gone");
+});
+
+it("an owner with a lease lives, however long it has written nothing", async () => {
+  const { clock, ownership, liveness, owner } = twoHosts();
+  await ownership.handle().register(owner.id, 60_000);
+  await clock.advance(10 * leaseMs);
+  expect(await liveness.look(owner)).toBe("live");
+});
