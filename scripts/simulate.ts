@@ -1,6 +1,6 @@
 // Runs seeds of the simulation, on both cores, and says of each that fails the shortest schedule of faults.
 //
-//   npm run simulate -- --seeds 500 --from 1      500 seeds from the first on
+//   npm run simulate -- --seeds 500 --from 1      500 seeds from the first on (pnpm simulate --seeds 500)
 //   npm run simulate -- --from 17                 one seed
 //   npm run simulate -- --plan FILE.json          one plan, as a failing seed printed it
 //   npm run simulate -- --seeds 50 --guard fence  with a guard taken away: this has to fail
@@ -17,13 +17,21 @@ import { planOf } from "../test/simulation/plan/generate.ts";
 import type { Plan } from "../test/simulation/plan/plan.ts";
 import { shrink } from "../test/simulation/shrink.ts";
 
+// pnpm hands the two dashes on that stand between its own options and ours.
 const { values } = parseArgs({
+  args: process.argv.slice(2).filter((argument, at) => at > 0 || argument !== "--"),
   options: {
     seeds: { type: "string", default: "1" }, from: { type: "string", default: "1" }, jobs: { type: "string", default: "2" },
     step: { type: "string", default: "1" }, guard: { type: "string" }, plan: { type: "string" }, quick: { type: "boolean", default: false }, child: { type: "boolean", default: false },
   },
 });
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+function whole(name: "seeds" | "from" | "jobs" | "step"): number {
+  const number = Number(values[name]);
+  if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`--${name} takes a whole number from 1 on, not ${values[name]}.`);
+  return number;
+}
 
 /** What a child tells its parent of one seed. */
 interface Told extends Omit<Examined, "seen"> {
@@ -47,12 +55,12 @@ async function told(plan: Plan): Promise<Told> {
 
 /** Every step-th seed, one line of JSON each. */
 async function runAsChild(): Promise<void> {
-  const [from, seeds, step] = [Number(values.from), Number(values.seeds), Number(values.step)];
+  const [from, seeds, step] = [whole("from"), whole("seeds"), whole("step")];
   for (let seed = from; seed < from + seeds; seed += step) say(JSON.stringify(await told(planOf(seed))));
 }
 
 function runChild(index: number, jobs: number, take: (one: Told) => void): Promise<number> {
-  const args = ["--child", "--from", String(Number(values.from) + index), "--seeds", String(Number(values.seeds) - index), "--step", String(jobs)];
+  const args = ["--child", "--from", String(whole("from") + index), "--seeds", String(whole("seeds") - index), "--step", String(jobs)];
   const passed = [...(values.guard === undefined ? [] : ["--guard", values.guard]), ...(values.quick ? ["--quick"] : [])];
   const child = spawn(process.execPath, [import.meta.filename, ...args, ...passed], { stdio: ["ignore", "pipe", "inherit"] });
   createInterface(child.stdout).on("line", (line) => take(JSON.parse(line) as Told));
@@ -84,7 +92,7 @@ async function main(): Promise<number> {
     return codeOf([one.result]);
   }
   const startedAt = performance.now();
-  const jobs = Math.min(Number(values.jobs), Number(values.seeds));
+  const jobs = Math.min(whole("jobs"), whole("seeds"));
   const [results, fired, seen]: Map<string, number>[] = [new Map(), new Map(), new Map()];
   const take = (one: Told): void => {
     describe(one);
