@@ -41,7 +41,7 @@ describe("run", () => {
     const first = JSON.parse((await shop.run(...words)).out);
     const second = JSON.parse((await shop.run(...words)).out);
     expect(second).toMatchObject({ sessionId: `${first.sessionId}-2`, disposition: "done", reason: "no_mutation_owed" });
-    const other = JSON.parse((await shop.run(...words, "--iterations", "7")).out);
+    const other = JSON.parse((await shop.run("run", "write three lines", ...words.slice(2))).out);
     expect(other.sessionId).not.toContain(first.sessionId);
   });
 
@@ -99,6 +99,67 @@ describe("run", () => {
     shop.write("goal.yaml", "id: from-file\ngoal: Two lines\nmaker: m\ncheck: c\n");
     expect(await shop.run("run", "goal.yaml")).toMatchObject({ code: 0, out: expect.stringContaining("from-file") });
     expect(await shop.run("run", "Two lines again", "--id", "text")).toMatchObject({ code: 0 });
+  });
+});
+
+describe("run finds its session again whatever the line says of ceilings and environment", () => {
+  const idOf = (text: string): string => /run-[0-9a-f]{16}(?:-\d+)?/.exec(text)?.[0] ?? "";
+
+  test("a higher budget is raised to and the work goes on; a lower one is told and left", async () => {
+    const words = ["run", "write two lines", ...twoLines(shop)];
+    const poor = await shop.run(...words, "--iterations", "1");
+    expect(poor).toMatchObject({ code: 4 });
+    const rich = await shop.run(...words, "--iterations", "5", "--cost", "3", "--quiet");
+    expect(rich).toMatchObject({ code: 0, err: "" });
+    expect(idOf(rich.out)).toBe(idOf(poor.out));
+    expect((await shop.records(idOf(poor.out))).filter((record) => record.type === "budget_raised")).toMatchObject([{ data: { iterations: 4 } }]);
+    expect(shop.lines("work")).toHaveLength(2);
+  });
+  test("under a given id too, and what is lower is said to be kept", async () => {
+    const commands = twoLines(shop);
+    shop.write("check.sh", "#!/bin/sh\ntest -e go\n");
+    await shop.run("run", "wait", ...commands, "--id", "kept", "--iterations", "2");
+    const lower = await shop.run("run", "wait", ...commands, "--id", "kept", "--iterations", "1");
+    expect(lower).toMatchObject({ code: 4, err: expect.stringContaining("keeps its budget: iterations 2") });
+    shop.write("go", "");
+    expect(await shop.run("run", "wait", ...commands, "--id", "kept", "--iterations", "3")).toMatchObject({ code: 0, err: expect.stringContaining("raised: iterations +1") });
+  });
+  test("flags that say how a command is run make no other session", async () => {
+    const words = ["run", "say so", ...twoLines(shop)];
+    shop.write("maker.sh", "#!/bin/sh\nexit 75\n");
+    const first = shop.start(words);
+    await until(() => first.err().includes("↻ retry"), { what: "the first retry", timeoutMs: patienceMs / 2 });
+    first.process.kill("SIGTERM");
+    await first.ended;
+    twoLines(shop);
+    const again = await shop.run(...words, "--env", "NOPE", "--timeout", "50", "--stdin", "prompt");
+    expect(again.err).toContain("--env NOPE: it is not set here");
+    const { out } = await shop.run("ls", "--json");
+    expect(out.trim().split("\n").map((line) => JSON.parse(line).sessionId)).toEqual([idOf(again.out)]);
+  });
+});
+
+describe("what cannot be started says so at once", () => {
+  test("a maker: the session is handed off after one try, with the program's name wherever one looks", async () => {
+    const ended = await shop.run("run", "start it", "--maker", "./nofile.sh", "--check", "false", "--id", "nofile");
+    expect(ended).toMatchObject({ code: 5, out: expect.stringContaining("no such program ./nofile.sh"), err: expect.stringContaining("no such program ./nofile.sh") });
+    expect((await shop.records("nofile")).filter((record) => record.type === "cycle_failed")).toHaveLength(1);
+    for (const words of [["explain", "nofile"], ["logs", "nofile"], ["events", "nofile"]]) expect((await shop.run(...words)).out, words[0]).toContain("no such program ./nofile.sh");
+    shop.write("plain.sh", "echo built\n");
+    expect(await shop.run("run", "start that", "--maker", "./plain.sh", "--check", "false")).toMatchObject({ code: 5, out: expect.stringContaining("./plain.sh may not be executed") });
+  });
+  test("a check: it counts as red before any work, with the cause in the story, and is handed off later, with the cause again", async () => {
+    const ended = await shop.run("run", "judge it", "--maker", "true", "--check", "./nocheck.sh", "--id", "nocheck", "--iterations", "1");
+    expect(ended.err).toMatch(/✗ FAIL +the check could not start: no such program \.\/nocheck\.sh/);
+    expect(ended.err).toMatch(/\? unclear +the check could not start: no such program/);
+    for (const words of [["explain", "nocheck"], ["logs", "nocheck", "--iteration", "0"], ["events", "nocheck"], ["status", "nocheck"]]) {
+      expect((await shop.run(...words)).out, words[0]).toContain("no such program ./nocheck.sh");
+    }
+  });
+  test("a goal whose handlers are not there is refused before it is taken in", async () => {
+    shop.write("goal.yaml", "id: none\ngoal: x\nmaker: nobody\ncheck: c\n");
+    expect(await shop.run("run", "goal.yaml")).toMatchObject({ code: 2, err: expect.stringContaining("there is no maker nobody") });
+    expect(shop.has(".loopledger/ledger.db")).toBe(false);
   });
 });
 

@@ -28,7 +28,7 @@ describe("dev", () => {
     expect(first).toMatchObject({ code: 0 });
     expect(first.out).toMatch(/◆ goal {5}Two lines[\s\S]*iteration 2[\s\S]*★ receipt[\s\S]*done {2}two/);
     const again = await shop.run("dev", "--once", "--port", "0");
-    expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/two is known: it is done already\.[\s\S]*receipt {4}at seq 13/) });
+    expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/two is known: it is done already \(not checked again: `\S*loopledger verify two` does so[\s\S]*receipt {4}at seq 13/) });
     expect(shop.lines("work")).toHaveLength(2);
   });
 
@@ -44,6 +44,8 @@ describe("dev", () => {
     await until(() => dev.out().includes("done  two"), { what: "the ending of the goal", timeoutMs: patienceMs / 2 });
     const port = await portOf(dev);
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+    expect(dev.out()).toContain(`This is process ${dev.pid}; Ctrl-C ends it.`);
+    await until(() => dev.out().includes("goes on serving"), { what: "what comes after the ending", timeoutMs: patienceMs / 2 });
     dev.process.kill("SIGTERM");
     expect(await dev.ended).toMatchObject({ code: 0 });
   });
@@ -53,12 +55,14 @@ describe("dev", () => {
     const probe = createServer().listen(0, "127.0.0.1");
     await until(() => probe.listening, { what: "a free port", timeoutMs: patienceMs / 2 });
     const { port } = probe.address() as AddressInfo;
-    expect(await shop.run("dev", "--port", String(port))).toMatchObject({ code: 1, err: expect.stringContaining(`Port ${port} is taken`) });
+    expect(await shop.run("dev", "--port", String(port))).toMatchObject({ code: 1, err: expect.stringMatching(new RegExp(`Port ${port} is taken[\\s\\S]*--port`)) });
     await new Promise((done) => probe.close(done));
     const first = shop.start(["dev", "--port", String(port)]);
     await until(() => first.out().includes("done  two"), { what: "the ending of the goal", timeoutMs: patienceMs / 2 });
     const second = await shop.run("dev", "--port", String(port));
     expect(second).toMatchObject({ code: 1, err: expect.stringContaining(`Another loopledger dev (process ${first.pid})`) });
+    const elsewhere = await shop.run("dev", "--port", String(port), "--data", "elsewhere");
+    expect(elsewhere).toMatchObject({ code: 1, err: expect.stringMatching(new RegExp(`process ${first.pid}\\) works on \\S+/\\.loopledger[\\s\\S]*--port 0`)) });
     first.process.kill("SIGINT");
     expect(await first.ended).toMatchObject({ code: 0 });
   });
@@ -174,7 +178,7 @@ describe("advance", () => {
 
 describe("init", () => {
   test.each(["repair", "daily-triage"])("the pattern %s makes a project that runs to its receipt", async (pattern) => {
-    expect(await shop.run("init", "project", "--pattern", pattern)).toMatchObject({ code: 0, out: expect.stringContaining("cd project && loopledger dev --once") });
+    expect(await shop.run("init", "project", "--pattern", pattern)).toMatchObject({ code: 0, out: expect.stringMatching(/cd project && \S*loopledger dev --once\n/) });
     expect(await shop.start(["dev", "--once", "--port", "0"], {}, `${shop.folder}/project`).ended).toMatchObject({ code: 0, out: expect.stringContaining("★ receipt") });
     expect(await shop.run("init", "project", "--pattern", pattern)).toMatchObject({ code: 2, err: expect.stringContaining("loopledger.config.ts") });
   });

@@ -65,6 +65,36 @@ describe("bad input is refused with 2, a reason and what to do, and nothing is s
   });
 });
 
+describe("what is looked at does nothing, and what is not there is said to be so", () => {
+  test.each(["ledger", "projections", "step"])("%s without one of its commands gives its help and 2", async (name) => {
+    expect(await shop.run(name)).toMatchObject({ code: 2, out: "", err: expect.stringMatching(new RegExp(`^Usage: loopledger ${name}`)) });
+    expect(JSON.parse((await shop.run(name, "--json")).err)).toMatchObject({ error: { exitCode: 2 } });
+  });
+  test("validate runs no program that is not a config by its name", async () => {
+    shop.write("evil.mjs", 'import { writeFileSync } from "node:fs";\nwriteFileSync("executed", "");\nexport default {};\n');
+    expect(await shop.run("validate", "evil.mjs")).toMatchObject({ code: 2, err: expect.stringContaining("only one that is called loopledger.config.*") });
+    expect(shop.has("executed")).toBe(false);
+  });
+  test("validate takes a project's folder, and a goal with the config of the folder above it", async () => {
+    shop.write("inner/goals/one.yaml", "goal: x\nmaker: m\ncheck: c\n");
+    shop.write("inner/loopledger.config.json", shop.read("loopledger.config.json"));
+    expect(await shop.run("validate", "inner")).toMatchObject({ code: 0, out: expect.stringContaining("right: 1 maker, 1 check") });
+    expect((await shop.run("validate", "inner/goals/one.yaml")).out).toContain("inner/loopledger.config.json");
+    expect(await shop.run("validate", "goals")).toMatchObject({ code: 2, err: expect.stringContaining("no loopledger.config") });
+  });
+  test("ls and ledger dump name the folder in which they looked", async () => {
+    expect(await shop.run("ls", "--data", "elsewhere")).toMatchObject({ code: 0, out: "", err: expect.stringContaining(`${shop.folder}/elsewhere`) });
+    expect(await shop.run("ledger", "dump", "--data", "elsewhere")).toMatchObject({ code: 0, out: "", err: expect.stringContaining("There is no ledger in") });
+    expect(shop.has("elsewhere")).toBe(false);
+  });
+  test("a data folder where none can be made is refused at once, by commands and by doctor", async () => {
+    expect(await shop.run("run", "x", "--maker", "true", "--check", "true", "--data", "/proc/nowhere")).toMatchObject({ code: 7, err: expect.stringContaining("/proc/nowhere cannot be made") });
+    const { out, code } = await shop.run("doctor", "--json", "--data", "/proc/nowhere/deep");
+    expect(code).toBe(1);
+    expect(JSON.parse(out).checks.find((check: { name: string }) => check.name === "data folder")).toMatchObject({ ok: false, detail: expect.stringContaining("/proc") });
+  });
+});
+
 describe("help", () => {
   test("names every command, and each has an example", async () => {
     const { out, code } = await shop.run("--help");
@@ -103,6 +133,6 @@ describe("doctor and validate", () => {
     const { out, code } = await shop.run("validate", "right.yaml", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ ok: true, kind: "goal", id: "right", bounds: { iterations: 2 }, pinned: [{ check: "c" }], asked: ["after every 5 iterations"] });
-    expect((await shop.run("validate", "loopledger.config.json")).out).toContain("right: 1 makers, 1 checks, 0 tools");
+    expect((await shop.run("validate", "loopledger.config.json")).out).toContain("right: 1 maker, 1 check, 0 tools");
   });
 });

@@ -5,7 +5,7 @@
  * to the same data folder, config or gateway.
  */
 import { existsSync, realpathSync } from "node:fs";
-import { delimiter, join, relative, resolve } from "node:path";
+import { basename, delimiter, dirname, join, relative, resolve } from "node:path";
 import { quoted } from "@loopledger/shared/core/shell-word";
 import type { Environment } from "./environment.ts";
 
@@ -43,7 +43,8 @@ function flagsFor(name: string, rest: string, calling: Calling): string[] {
   if (url !== null && url !== environment.url) return [` --url ${quoted(url)}`];
   const usual = resolve(here, environment.dataFolder ?? ".loopledger");
   const data = dataFolder === usual || / --data /.test(rest) ? [] : [` --data ${quoted(shortest(here, dataFolder))}`];
-  const config = configPath === null || !withConfig.has(name) ? [] : [` --config ${quoted(shortest(here, configPath))}`];
+  const isFound = configPath !== null && dirname(configPath) === here && /^loopledger\.config\.[a-z]+$/.test(basename(configPath));
+  const config = configPath === null || isFound || !withConfig.has(name) ? [] : [` --config ${quoted(shortest(here, configPath))}`];
   return [...data, ...config];
 }
 

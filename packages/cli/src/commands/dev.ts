@@ -36,7 +36,7 @@ function devAction(bind: Bind) {
       throw new UsageError(`There is no loopledger.config.* in ${folder}.`, { code: "no_config", next: "`loopledger init` makes a project; --project names another folder." });
     }
     // What is printed must lead to this project's config from the folder in which it is read.
-    const context = project.folder === given.cwd && given.configPath === null ? given : given.withConfig(project.path);
+    const context = given.withConfig(project.path);
     const voice = { tell: context.print.note };
     const goals = await readGoals(project);
     await prepareProject(context, project);

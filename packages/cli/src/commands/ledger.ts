@@ -24,8 +24,9 @@ const chunkSize = 1_000;
 
 function dump(context: CommandContext, { session, verdicts = false }: Options): Promise<ExitCode> {
   if (context.remote) throw new UsageError("ledger dump reads the ledger itself; a gateway does not hand it out.", { next: "Leave --url and LOOPLEDGER_URL out." });
-  if (context.environment.kafkaBrokers === null && !hasLedger(context.dataFolder)) {
+  if (context.environment.kafkaBrokers === null && session === undefined && !hasLedger(context.dataFolder)) {
     context.print.note(`There is no ledger in ${context.dataFolder}: nothing is dumped. --data names another data folder.`);
+    return Promise.resolve(exitCodes.done);
   }
   return withSource(context, async (source) => {
     const { LocalReader } = await import("../reading/local-reader.ts");

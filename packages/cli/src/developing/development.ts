@@ -134,6 +134,10 @@ export class Development {
     if (!state.submission || !isSettled(state)) return;
     if (this.#shown.get(state.sessionId) === state.seq) return;
     this.#shown.set(state.sessionId, state.seq);
+    // Where the ledger is gone that is told, and nothing that stood on it.
+    void refuseLostLedger(this.#parts.open.engine).then(() => this.#tellRest(state), () => undefined);
+  }
+  #tellRest(state: SessionState): void {
     this.#tellEnding(state);
     this.#story.line(this.#parts.context.print.paint("dim", `Process ${process.pid} goes on serving; Ctrl-C ends it.`));
   }

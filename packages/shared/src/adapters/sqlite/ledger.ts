@@ -77,6 +77,7 @@ class SqliteLedger implements Ledger {
   }
 
   async append(sessionId: SessionId, values: readonly string[]): Promise<void> {
+    this.#lookAtName();
     this.#state.check();
     if (!values.every(isWholeText)) throw new RangeError("A record holds half a character or a NUL.");
     if (values.length > 0) await this.#queue.add({ key: sessionId, values });

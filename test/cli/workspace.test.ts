@@ -1,0 +1,62 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { until } from "../support/until.ts";
+import { Workshop, patienceMs, twoLines } from "./workshop.ts";
+
+vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
+
+let shop: Workshop;
+beforeEach(() => {
+  shop = new Workshop();
+});
+afterEach(() => shop.close());
+
+const git = (...words: string[]): string => execFileSync("git", ["-c", "user.name=o", "-c", "user.email=o@example.invalid", ...words], { cwd: shop.folder, encoding: "utf8" });
+
+describe("the data folder lies in the workspace", () => {
+  test("a maker that cleans the workspace with git, or commits all of it, leaves the ledger alone", async () => {
+    git("init", "-q");
+    const commands = twoLines(shop);
+    git("add", "-A");
+    git("commit", "-qm", "begin");
+    shop.write("maker.sh", "#!/bin/sh\necho built >> work\ngit add -A && git -c user.name=o -c user.email=o@example.invalid commit -qm work && git clean -fdq\n");
+    expect(await shop.run("run", "write two lines", ...commands, "--id", "clean")).toMatchObject({ code: 0 });
+    expect(git("status", "--short", "--", ".loopledger")).toBe("");
+    expect(git("ls-files", ".loopledger")).toBe("");
+    expect((await shop.records("clean")).at(-1)).toMatchObject({ type: "status" });
+  });
+  test("a folder that is somebody's own keeps its git settings", async () => {
+    twoLines(shop);
+    expect(await shop.run("run", "x", "--maker", "true", "--check", "true", "--data", ".")).toMatchObject({ code: 0 });
+    expect(existsSync(join(shop.folder, ".gitignore"))).toBe(false);
+    expect(await shop.run("run", "x", "--maker", "true", "--check", "true", "--data", "mine")).toMatchObject({ code: 0 });
+    expect(shop.read("mine/.gitignore")).toBe("*\n");
+  });
+});
+
+describe("a ledger that vanishes ends the process with 7, and nothing is told as done", () => {
+  test("of a run whose maker removes it and whose check is green at once", async () => {
+    shop.write("maker.sh", "#!/bin/sh\nrm -rf .loopledger/ledger.db*\ntouch green\n");
+    const ended = await shop.run("run", "vanish", "--maker", "./maker.sh", "--check", "test -e green", "--id", "gone");
+    expect(ended).toMatchObject({ code: 7, out: "", err: expect.stringContaining("The ledger is gone") });
+    expect(ended.err).not.toContain("receipt");
+  });
+  test.each([["dev --once", ["dev", "--once", "--port", "0"]], ["dev", ["dev", "--port", "0"]], ["serve", ["serve", "--port", "0"]]])("of %s", async (_name, words) => {
+    shop.write("maker.sh", "#!/bin/sh\necho begun > begun\nwhile [ ! -f go ]; do sleep 0.05; done\ntouch green\n");
+    shop.write("loopledger.config.json", '{ "makers": { "m": { "exec": ["./maker.sh"] } }, "checks": { "c": { "exec": ["test", "-e", "green"] } } }');
+    shop.write("goals/one.yaml", "id: one\ngoal: x\nmaker: m\ncheck: c\n");
+    const running = shop.start(words);
+    if (words[0] === "serve") {
+      await until(() => /^ready$/m.test(running.out()), { what: "ready", timeoutMs: patienceMs / 2 });
+      await shop.run("submit", "goals/one.yaml");
+    }
+    await shop.until("begun");
+    shop.remove(".loopledger/ledger.db");
+    shop.write("go", "");
+    const ended = await running.ended;
+    expect(ended).toMatchObject({ code: 7, err: expect.stringContaining("The ledger is gone") });
+    expect(ended.out).not.toContain("done  one");
+  });
+});
