@@ -4,13 +4,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { until } from "../../../../test/support/until.ts";
-import { fixture, makerTask, running, temporaryFolder, workbench } from "../../test/support.ts";
+import { until } from "../support/until.ts";
+import { fixture, makerTask, running, temporaryFolder, workbench } from "../../packages/handlers/test/support.ts";
 // biome-ignore lint/correctness/useImportExtensions: plain JavaScript with a declaration beside it.
-import { isAlive, placeOf, self, statOf } from "./processes.mjs";
+import { isAlive, placeOf, self, statOf } from "../../packages/handlers/src/supervisor/processes.mjs";
 // biome-ignore lint/correctness/useImportExtensions: plain JavaScript with a declaration beside it.
-import { newRecord, readRecords, writeRecord } from "./records.mjs";
-import { endStale } from "./stale.ts";
+import { newRecord, readRecords, writeRecord } from "../../packages/handlers/src/supervisor/records.mjs";
+import { endStale } from "../../packages/handlers/src/supervisor/stale.ts";
 
 /** Starts a worker process that runs `line` as a maker in `folder`. */
 function startWorker(folder: string, line: string, epoch = 1): ChildProcess & { readonly text: () => string } {

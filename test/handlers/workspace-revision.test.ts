@@ -3,10 +3,10 @@ import { statSync } from "node:fs";
 import { chmod, mkdir, readFile, readdir, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { until } from "../../../../test/support/until.ts";
-import { temporaryFolder } from "../../test/support.ts";
-import { bytesMax } from "./files.ts";
-import { workspaceRevision } from "./workspace-revision.ts";
+import { until } from "../support/until.ts";
+import { temporaryFolder } from "../../packages/handlers/test/support.ts";
+import { bytesMax } from "../../packages/handlers/src/revision/files.ts";
+import { workspaceRevision } from "../../packages/handlers/src/revision/workspace-revision.ts";
 
 async function repository({ commit = true } = {}) {
   const folder = await temporaryFolder();
