@@ -1,7 +1,8 @@
 /**
  * One transaction of the ledger.
  *
- * W1. Position and time are taken inside the transaction: positions are dense, and the time never goes back in the ledger.
+ * W1. Position and time are taken inside the transaction: positions are dense, and the time never goes back in the ledger, nor does
+ *     it stand still where the wall clock was put back: it goes on with the monotonic clock, so that what waits for it comes due.
  * W2. A ledger that ends before what this process has read from it is not written to.
  */
 import type { LogTime, Offset } from "../../core/brand.ts";
@@ -32,12 +33,21 @@ export function createCommitWriter(options: {
   const commit = db.prepare("COMMIT");
   const last = db.prepare("SELECT pos, time FROM rec ORDER BY pos DESC LIMIT 1");
   const insert = db.prepare("INSERT INTO rec(pos, partition, session, time, value) VALUES (?, ?, ?, ?, ?)");
+  /** The latest time that this process gave, and when that was by the monotonic clock. */
+  let given: { readonly time: number; readonly atMs: number } | null = null;
+  const timeAfter = (endTime: number): LogTime => {
+    const atMs = clock.monotonic();
+    const goneOn = given === null ? 0 : Math.floor(given.time + atMs - given.atMs);
+    const time = Math.max(clock.now(), endTime, goneOn);
+    given = { time, atMs };
+    return time as LogTime;
+  };
   const write = (batches: readonly Batch[]): readonly LogEntry[] => {
     const end = (last.get() ?? { pos: 0, time: 0 }) as { pos: number; time: number };
     if (end.pos < delivered()) {
       throw new LoopledgerError("ledger_lost", `${path} ends at ${end.pos}, and ${delivered()} was read from it before.`);
     }
-    const time = Math.max(clock.now(), end.time) as LogTime;
+    const time = timeAfter(end.time);
     const entries: LogEntry[] = [];
     let pos = end.pos;
     for (const { key, values } of batches) {
