@@ -156,6 +156,11 @@ describe("what cannot be started says so at once", () => {
       expect((await shop.run(...words)).out, words[0]).toContain("no such program ./nocheck.sh");
     }
   });
+  test("an iteration that there is not is told, with how far the session has come", async () => {
+    await shop.run("run", "write two lines", ...twoLines(shop), "--id", "two");
+    expect(await shop.run("logs", "two", "--iteration", "9")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("no iteration 9: it has come to 2") });
+    expect(await shop.run("logs", "two", "--iteration", "2")).toMatchObject({ code: 0, out: expect.stringContaining("there are 2 lines") });
+  });
   test("a goal whose handlers are not there is refused before it is taken in", async () => {
     shop.write("goal.yaml", "id: none\ngoal: x\nmaker: nobody\ncheck: c\n");
     expect(await shop.run("run", "goal.yaml")).toMatchObject({ code: 2, err: expect.stringContaining("there is no maker nobody") });

@@ -2,6 +2,7 @@ import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import { describe, expect, test } from "vitest";
 import { fitting, makeScreen } from "../src/story/screen.ts";
 import { lineOf } from "../src/story/story.ts";
+import { spokenLog } from "../src/story/spoken-log.ts";
 import { oneLine, tell } from "../src/story/telling.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -64,7 +65,29 @@ describe("a record is told in one line", () => {
     const told = tell(record("built", { summary: "mended it", usage: { costUsd: 0.5 } }));
     expect(told && lineOf(told, { seq: 7, sessionId: "fix" as never, paint: plain, columns: undefined })).toBe("    7 ■ built    fix mended it ($0.50)");
   });
+  test("a check that could not start counts as red, and is told by its cause", () => {
+    const evidence = { why: "the check could not start: no such program ./check.sh" };
+    expect(tell(record("check", { verdict: "FAIL", next_steps: ["Make it pass"], evidence }))).toMatchObject({ what: "FAIL", text: evidence.why });
+    expect(tell(record("check", { verdict: "INCONCLUSIVE", next_steps: [], evidence: { moved: true, note: "the workspace changed" } }))).toMatchObject({ text: "the workspace changed" });
+  });
+  test("an observation by what was seen, and a maker that says nothing as one", () => {
+    expect(tell(record("grounding", { scope: "inbox", outcome: "observed", items: 1 }))).toMatchObject({ what: "seen", text: "inbox: observed, 1 item", style: "dim" });
+    expect(tell(record("grounding", { scope: "inbox", outcome: "partial", items: 3 }))).toMatchObject({ text: "inbox: partial, 3 items", style: "yellow" });
+    expect(tell(record("built", { summary: "", usage: {} }))).toMatchObject({ text: "without a word" });
+  });
   test("text of others is shown without what steers a terminal", () => {
     expect(oneLine("\n  \u001b]0;title\u0007hello\u001b[1m\r there\n more")).toBe("hello there");
+  });
+});
+
+describe("what goes wrong beside the sessions", () => {
+  test("is one sentence each, without JSON, and the same one once in a row", () => {
+    const told: string[] = [];
+    const log = spokenLog((sentence) => told.push(sentence));
+    log.info({ session: "fix" }, "not for people");
+    log.warn({ err: new Error("disk I/O\n  at x.ts:1"), session: "fix", attempt: 1 }, "append not acknowledged");
+    log.warn({ err: new Error("disk I/O\n  at x.ts:1"), session: "fix", attempt: 2 }, "append not acknowledged");
+    log.child({ role: "worker" }).error("gone");
+    expect(told).toEqual(["  ! fix: append not acknowledged: disk I/O", "  ! gone"]);
   });
 });

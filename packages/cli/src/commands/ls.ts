@@ -53,5 +53,5 @@ function nothingText({ remote, environment, dataFolder, hint }: CommandContext):
   const where = remote?.url ?? environment.kafkaBrokers ?? dataFolder;
   const absent = remote === null && environment.kafkaBrokers === null && !hasLedger(dataFolder);
   const begins = hint("`loopledger run --help` says how one is begun; --data names another data folder.");
-  return absent ? `There is no ledger in ${where}, and so no session. ${begins}` : `There are no sessions on ${where}. ${begins}`;
+  return absent ? `There are no sessions in ${where}: there is no ledger. ${begins}` : `There are no sessions on ${where}. ${begins}`;
 }

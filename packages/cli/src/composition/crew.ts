@@ -59,7 +59,8 @@ export async function buildCrew(engine: Engine, options: CrewOptions): Promise<R
 function offerLater(engine: Engine, offers: Offers, { patienceMs }: Serving): () => void {
   if (!patienceMs) return () => undefined;
   const alarms = new Map<SessionId, () => void>();
-  const stopListening = engine.folds.listen(({ sessionId, state }) => {
+  const arm = (state: SessionState): void => {
+    const { sessionId } = state;
     alarms.get(sessionId)?.();
     alarms.delete(sessionId);
     const waitMs = patienceMs(state);
@@ -68,7 +69,12 @@ function offerLater(engine: Engine, offers: Offers, { patienceMs }: Serving): ()
       alarms.delete(sessionId);
       offers.offer(sessionId);
     }));
-  });
+  };
+  const stopListening = engine.folds.listen(({ state }) => arm(state));
+  for (const id of engine.folds.ids()) {
+    const state = engine.folds.peek(id);
+    if (state) arm(state);
+  }
   return () => {
     stopListening();
     for (const cancel of alarms.values()) cancel();

@@ -64,6 +64,7 @@ describe("the lines of events", () => {
     const lines = linesOf([...toBuild(), asks("deploy:1"), own("tool_result", { key: "deploy:1" }), own("built"), owed(), fails({ next_steps: ["mend the sum"] })]);
     expect(lines.map((line) => line.trim().split(/\s+/)[0])).toEqual(["1", "2", "3", "4", "5", "6", "7", "8"]);
     expect(lines[1]).toContain("build of goal, iteration 1: Make the test pass");
+    expect(lines[2]).toMatch(/process \d+ takes it/);
     expect(lines[3]).toContain("deploy deploy:1 (lookup)");
     expect(lines[4]).toContain("deploy:1 confirmed");
     expect(lines[7]).toContain("FAIL by tests: mend the sum");
