@@ -4,6 +4,7 @@
 //   npm run simulate -- --from 17                 one seed
 //   npm run simulate -- --plan FILE.json          one plan, as a failing seed printed it
 //   npm run simulate -- --seeds 50 --guard fence  with a guard taken away: this has to fail
+//   npm run simulate -- --seeds 50 --faults 40    so many faults in each
 //   npm run simulate -- ... --quick               does not shrink what fails
 //
 // Ends with 0 where all are sound, with 1 where a promise is broken, with 2 where a run only never came to rest.
@@ -13,7 +14,7 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { type Guards, guardsOn } from "@loopledger/shared/core/fencing/guards";
 import { type Examined, examine } from "../test/simulation/examine.ts";
-import { planOf } from "../test/simulation/plan/generate.ts";
+import { crowdedPlanOf, planOf } from "../test/simulation/plan/generate.ts";
 import type { Plan } from "../test/simulation/plan/plan.ts";
 import { shrink } from "../test/simulation/shrink.ts";
 
@@ -22,12 +23,13 @@ const { values } = parseArgs({
   args: process.argv.slice(2).filter((argument, at) => at > 0 || argument !== "--"),
   options: {
     seeds: { type: "string", default: "1" }, from: { type: "string", default: "1" }, jobs: { type: "string", default: "2" },
-    step: { type: "string", default: "1" }, guard: { type: "string" }, plan: { type: "string" }, quick: { type: "boolean", default: false }, child: { type: "boolean", default: false },
+    step: { type: "string", default: "1" }, guard: { type: "string" }, plan: { type: "string" }, faults: { type: "string" },
+    quick: { type: "boolean", default: false }, child: { type: "boolean", default: false },
   },
 });
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-function whole(name: "seeds" | "from" | "jobs" | "step"): number {
+function whole(name: "seeds" | "from" | "jobs" | "step" | "faults"): number {
   const number = Number(values[name]);
   if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`--${name} takes a whole number from 1 on, not ${values[name]}.`);
   return number;
@@ -56,12 +58,12 @@ async function told(plan: Plan): Promise<Told> {
 /** Every step-th seed, one line of JSON each. */
 async function runAsChild(): Promise<void> {
   const [from, seeds, step] = [whole("from"), whole("seeds"), whole("step")];
-  for (let seed = from; seed < from + seeds; seed += step) say(JSON.stringify(await told(planOf(seed))));
+  for (let seed = from; seed < from + seeds; seed += step) say(JSON.stringify(await told(values.faults === undefined ? planOf(seed) : crowdedPlanOf(seed, whole("faults")))));
 }
 
 function runChild(index: number, jobs: number, take: (one: Told) => void): Promise<number> {
   const args = ["--child", "--from", String(whole("from") + index), "--seeds", String(whole("seeds") - index), "--step", String(jobs)];
-  const passed = [...(values.guard === undefined ? [] : ["--guard", values.guard]), ...(values.quick ? ["--quick"] : [])];
+  const passed = [...(values.faults === undefined ? [] : ["--faults", values.faults]), ...(values.guard === undefined ? [] : ["--guard", values.guard]), ...(values.quick ? ["--quick"] : [])];
   const child = spawn(process.execPath, [import.meta.filename, ...args, ...passed], { stdio: ["ignore", "pipe", "inherit"] });
   createInterface(child.stdout).on("line", (line) => take(JSON.parse(line) as Told));
   return new Promise((done, fail) => {

@@ -1,7 +1,7 @@
 /** Faults from a seed: up to forty, each with its place and time, all of them over when the calm begins. */
 import { type FailpointName, failpointNames } from "@loopledger/shared/runtime";
 import type { Draw } from "./draw.ts";
-import { type CallTrouble, type Door, type Fault, type MachinePlan, type SessionPlan, world } from "./plan.ts";
+import type { CallTrouble, Fault, MachinePlan, SessionPlan } from "./plan.ts";
 
 type Kind = Fault["kind"];
 const weights: Readonly<Record<Kind, number>> = {
@@ -51,12 +51,6 @@ export function faultOf(draw: Draw, { machines, sessions }: Setting): Fault {
 }
 
 function callTrouble(draw: Draw, session: SessionPlan): Fault {
-  const doors = new Set<Door>(session.iterations.flatMap(({ actions }) => actions.map((action) => action.door)));
   const how = draw.weighted<CallTrouble>({ "request-lost": 3, "answer-lost": 5, "request-late": 3, "answer-late": 2, "request-twice": 1 });
-  return { kind: "call", session: session.id, nth: draw.between(1, 8), how, ms: draw.between(20, latestMs(how, doors)) };
-}
-/** A request is never under way for longer than the call window allows, where the door has no fence. */
-function latestMs(how: CallTrouble, doors: ReadonlySet<Door>): number {
-  const open = doors.has("windowed") || doors.has("unsafe") || doors.size === 0;
-  return how === "request-late" && open ? world.callTimeoutSeconds * 1_000 : 8_000;
+  return { kind: "call", session: session.id, nth: draw.between(1, 8), how, ms: draw.between(20, 8_000) };
 }

@@ -14,7 +14,7 @@ import { inject } from "./injector.ts";
 import { Machine, type Surroundings } from "./machine.ts";
 import { Observer } from "./observer.ts";
 import { Person, people } from "./person.ts";
-import { Target, type TargetRow } from "./target.ts";
+import { type PlantedBug, Target, type TargetRow } from "./target.ts";
 import { Troubles } from "./troubles.ts";
 import { type ViewWritten, Witness } from "./views.ts";
 import { type Seen, Workshop } from "./workshop.ts";
@@ -22,8 +22,8 @@ import { type Seen, Workshop } from "./workshop.ts";
 export interface Options {
   /** Taken away one at a time to see what it holds back. */
   readonly guards?: Partial<Guards>;
-  /** A bug planted in the target: looks fence nothing. */
-  readonly forgetsLooks?: boolean;
+  /** A bug that is planted in the target. */
+  readonly bug?: PlantedBug;
   /** Gets what the programs log. */
   readonly log?: Log;
 }
@@ -63,7 +63,7 @@ export async function simulate(plan: Plan, options: Options = {}): Promise<Run> 
   const views = createMemoryReadModel({ clock, seed: plan.seed, applied: witness.applied });
   const workshop = new Workshop(plan.sessions);
   const refused = new Set(plan.sessions.flatMap(({ iterations }) => iterations.flatMap(({ actions }) => actions.filter((one) => one.fails).map((one) => one.identity))));
-  const target = new Target({ now: clock.now, refuses: (identity) => refused.has(identity), forgetsLooks: options.forgetsLooks ?? false });
+  const target = new Target({ now: clock.now, refuses: (identity) => refused.has(identity), ...(options.bug && { bug: options.bug }) });
   const fired: Fault[] = [];
   const complaints: string[] = [];
   const report = (what: string, error: unknown): void => void complaints.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);

@@ -25,6 +25,9 @@ export interface TargetCall {
 }
 export type TargetAnswer = { readonly kind: "done"; readonly result: Json } | { readonly kind: "refused" } | { readonly kind: "did-not-happen" };
 
+/** A bug that a test plants here, to see that it is found and made short. */
+export type PlantedBug = "looks fence nothing" | "keys are forgotten";
+
 const fenced: ReadonlySet<Door> = new Set(["fenced", "unsafe-fenced"]);
 
 /** What a call means; a call of a maker that is an effect itself has nothing but its key. */
@@ -43,13 +46,12 @@ export class Target {
   private readonly refuses: (identity: string) => boolean;
   private readonly results = new Map<string, Json>();
   private readonly epochs = new Map<string, number>();
-  /** Planted: a look does not store the looker's epoch. */
-  private readonly forgetsLooks: boolean;
+  private readonly bug: PlantedBug | null;
 
-  constructor(options: { readonly now: () => number; readonly refuses: (identity: string) => boolean; readonly forgetsLooks?: boolean }) {
+  constructor(options: { readonly now: () => number; readonly refuses: (identity: string) => boolean; readonly bug?: PlantedBug }) {
     this.now = options.now;
     this.refuses = options.refuses;
-    this.forgetsLooks = options.forgetsLooks ?? false;
+    this.bug = options.bug ?? null;
   }
 
   /** The call arrives and is applied, or not. */
@@ -63,7 +65,7 @@ export class Target {
       this.epochs.set(call.session, call.epoch);
     }
     if (this.refuses(identityOf(call.args, call.key))) return { kind: "did-not-happen" };
-    const known = call.door === "idempotent" ? this.results.get(nameOf(call)) : undefined;
+    const known = call.door === "idempotent" && this.bug !== "keys are forgotten" ? this.results.get(nameOf(call)) : undefined;
     if (known !== undefined) return { kind: "done", result: known };
     this.write("application", call);
     const result = { did: identityOf(call.args, call.key), number: this.rows.length, ...(isLarge(call.args) && { text: "x".repeat(70_000) }) };
@@ -78,7 +80,7 @@ export class Target {
       return { status: "unknown" };
     }
     this.write("look", call);
-    if (fenced.has(call.door) && !this.forgetsLooks) this.epochs.set(call.session, call.epoch);
+    if (fenced.has(call.door) && this.bug !== "looks fence nothing") this.epochs.set(call.session, call.epoch);
     const result = this.results.get(nameOf(call));
     return result === undefined ? { status: "did_not_happen" } : { status: "happened", result };
   }

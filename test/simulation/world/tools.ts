@@ -20,13 +20,16 @@ export function toolsOn(way: Way): ReadonlyMap<string, Tool> {
 }
 
 function toolOf(way: Way, door: Door): Tool {
-  const fences = door === "fenced" || door === "unsafe-fenced";
+  const fences = isFenced(door);
   return {
     name: door, contract: contractOf(door), fences, callWindowSeconds: world.callWindowSeconds, timeoutSeconds: world.callTimeoutSeconds,
     mutates: door !== "read", approval: null, key: null,
     call: (call) => reach(way, { ...spelled(call), door }, durationOf(call)),
     look: (call) => ask(way, { ...spelled(call), door }),
   };
+}
+function isFenced(door: Door): boolean {
+  return door === "fenced" || door === "unsafe-fenced";
 }
 export function contractOf(door: Door): Tool["contract"] {
   switch (door) {
@@ -49,7 +52,7 @@ export function reach(way: Way, call: TargetCall, durationMs: number): Promise<T
   const { process, target } = way;
   if (process.state === "killed") return new Promise(() => undefined);
   const trouble = way.troubles.ofCall(call.session);
-  const [requestMs, answerMs] = delaysOf(trouble, durationMs);
+  const [requestMs, answerMs] = delaysOf(trouble, { door: call.door, durationMs });
   return new Promise((resolve) => {
     const cancel = process.clock.after(world.callTimeoutSeconds * 1_000, () => resolve({ kind: "lost", why: "no answer in time" }));
     const answer = (given: TargetAnswer): void => void way.world.after(answerMs, () => process.enter(() => {
@@ -65,10 +68,14 @@ export function reach(way: Way, call: TargetCall, durationMs: number): Promise<T
     if (trouble?.how === "request-twice" && call.door === "idempotent") way.world.after(requestMs + trouble.ms, () => void target.apply(call));
   });
 }
-/** Half of the call's own time before it is applied, half after; the whole request arrives within the call's time limit unless it is late. */
-function delaysOf(trouble: Trouble | null, durationMs: number): readonly [number, number] {
+/**
+ * Half of the call's own time before it is applied, half after. A late request comes as late as it likes only to a door with a
+ * fence; to the others it is never under way for longer than the call window allows, for that is outside what is promised.
+ */
+function delaysOf(trouble: Trouble | null, { door, durationMs }: { readonly door: Door; readonly durationMs: number }): readonly [number, number] {
   const half = Math.max(1, durationMs / 2);
-  if (trouble?.how === "request-late") return [trouble.ms, half];
+  const latestMs = isFenced(door) ? Number.POSITIVE_INFINITY : world.callTimeoutSeconds * 1_000;
+  if (trouble?.how === "request-late") return [Math.min(trouble.ms, latestMs), half];
   return trouble?.how === "answer-late" ? [half, half + trouble.ms] : [half, half];
 }
 function answerOf(given: TargetAnswer): ToolAnswer {
