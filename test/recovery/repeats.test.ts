@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 async function peerOf(maker: (task: FnMakerTask) => unknown): Promise<Peer> {
-  const peer = await world.join({ handlers: deploying({ target, maker }) });
+  const peer = await world.join({ handlers: deploying({ target, maker, windowSeconds: 4 }) });
   peer.work();
   return peer;
 }
@@ -146,6 +146,37 @@ describe("a call that was let through under a key that is taken", () => {
     expect(await modify(next, { tool: "idempotent", args: same, key: "k" })).toMatchObject({ kind: "accepted" });
     expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", effects: [{ key: "k", state: "confirmed" }] });
     expect(target.count(id, "call")).toBe(1);
+    await sound();
+  });
+});
+
+describe("a call that was lost on its way, of a tool that can be looked up", () => {
+  const lostOnTheWay = () => ({ kind: "lost" }) as const;
+  const calling = (door: "fenced" | "windowed") => async (task: FnMakerTask): Promise<unknown> => {
+    await task.tool(door, same);
+    return {};
+  };
+  test.each(["fenced", "windowed"] as const)("%s: the look finds nothing, and it is made again under its key", async (door) => {
+    const peer = await peerOf(calling(door));
+    target.next(id, lostOnTheWay, lostOnTheWay);
+    await submit(peer, id);
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", iteration: 1, effects: [{ state: "confirmed" }] });
+    expect(target.count(id, "call")).toBe(3);
+    expect(target.count(id)).toBe(1);
+    expect(new Set(target.rows().map(({ key }) => key)).size).toBe(1);
+    await sound();
+  });
+  test("that never arrives is told to the maker after a few tries", async () => {
+    const told: unknown[] = [];
+    const peer = await peerOf(async (task) => {
+      told.push(await task.tool("fenced", same).catch((error: unknown) => error));
+      return {};
+    });
+    target.next(id, lostOnTheWay, lostOnTheWay, lostOnTheWay);
+    await submit(peer, id);
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", effects: [{ state: "failed" }] });
+    expect(target.count(id, "call")).toBe(3);
+    expect(told).toHaveLength(1);
     await sound();
   });
 });

@@ -3,7 +3,8 @@
  *
  * E1. The order is always: approval, if owed → intent appended → read back accepted → effect → outcome.
  * E2. A call starts only before a deadline on this process's own monotonic clock, counted from before the append that allows it.
- * E3. A lost answer: `none` and `idempotent` are called again under the same key; `lookup` is looked at under the next epoch;
+ * E3. A lost answer: `none` and `idempotent` are called again under the same key; `lookup` is looked at under the next epoch, and
+ *     called again under the same key where it did not happen;
  *     `unsafe` is never called again: the owner's next claim makes it unknown, and a person settles it.
  * E4. `did_not_happen` is recorded only after a look that fenced the target at this epoch, or after the call window is over.
  */
@@ -18,11 +19,14 @@ import type { Effect } from "@loopledger/shared/core/session/state";
 import type { Tool } from "@loopledger/shared/ports";
 import { type Engine, StaleOwner, type Tenure, fit, nextChange } from "@loopledger/shared/runtime";
 
-export type Settled = { readonly kind: "confirmed" | "failed"; readonly result: Json } | { readonly kind: "unknown" };
+/** `looked`: not the target's answer to the call says so, but a later look. */
+export type Settled = { readonly kind: "confirmed" | "failed"; readonly result: Json; readonly looked?: true } | { readonly kind: "unknown" };
 type Intent = DataOf<"tool_requested">;
 
 /** How often a lost call is repeated or a silent target is looked at before a person has to settle it. */
 const triesMax = 5;
+/** How often a call is made that was lost each time and never happened. */
+const madeMax = 3;
 const never = new AbortController().signal;
 
 export class Effects {
@@ -34,8 +38,15 @@ export class Effects {
     this.#tenure = tenure;
   }
 
-  /** Makes an effect that the ledger does not know yet, or knows as failed. */
+  /** Makes an effect that the ledger does not know yet, or knows as failed. One that was lost and, by a look, did not happen is made again under its key. */
   async make(tool: Tool, intent: Intent, actor: Actor): Promise<Settled> {
+    for (let made = 1; ; made++) {
+      const settled = await this.#makeOnce(tool, intent, actor);
+      if (settled.kind !== "failed" || !settled.looked || made >= madeMax) return settled;
+      await this.#pause(250 * 2 ** made);
+    }
+  }
+  async #makeOnce(tool: Tool, intent: Intent, actor: Actor): Promise<Settled> {
     const from = this.#engine.clock.monotonic();
     await this.#tenure.append([{ type: "tool_requested", data: intent, actor }]);
     await this.#engine.failpoints.pass("worker.after_intent_readback");
@@ -132,7 +143,7 @@ export class Effects {
       intent: effect.intent, key: effect.key, epoch: look.epoch, outcome: look.outcome, evidence: look.evidence, by: `worker:${this.#engine.ownerId}`, result,
     };
     await this.#tenure.append([{ type: "reconciled", data, actor: { kind: "worker", id: this.#engine.ownerId } }]);
-    return { kind: look.outcome === "happened" ? "confirmed" : "failed", result: look.result };
+    return { kind: look.outcome === "happened" ? "confirmed" : "failed", result: look.result, looked: true };
   }
 
   /** Looking stayed without an answer: the session fails closed until a person settles it. Under an epoch higher than the intent's. */
