@@ -38,7 +38,7 @@ export const register: Register = (program, bind) => {
     .option("--iterations <n>", "at most so many builds (default 20)")
     .option("--cost <usd>", "at most so many dollars, as makers report them")
     .option("--timeout <seconds>", "at most so long a run of maker or check")
-    .option("--id <id>", "the session's id (default: made of goal, commands and folder)")
+    .option("--id <id>", "the session's id (default: made of goal, maker, check and folder)")
     .option("--attach", "where another process holds the session, follow it")
     .option("--quiet", "no progress, and nothing of what the maker prints")
     .addHelpText("after", example('loopledger run "make the tests pass" --maker ./agent.sh --check "npm test" --protect "test/**"'))
