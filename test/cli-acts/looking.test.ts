@@ -109,5 +109,5 @@ test("a folder without a ledger reads as empty and stays as it is", async () => 
   const listed = await here.start(["ls", "--json"], { LOOPLEDGER_DATA: `${here.folder}/nowhere` }).ended;
   expect(listed).toMatchObject({ code: 0, out: "" });
   expect((await here.start(["cancel", "x"], { LOOPLEDGER_DATA: `${here.folder}/nowhere` }).ended).code).toBe(2);
-  expect((await here.start(["ls"], { LOOPLEDGER_DATA: `${here.folder}/nowhere` }).ended).err).toContain("There is no ledger in");
+  expect((await here.start(["ls"], { LOOPLEDGER_DATA: `${here.folder}/nowhere` }).ended).err).toContain("no sessions");
 });
