@@ -228,6 +228,17 @@ describe("a session has one owner at a time", () => {
     expect(records.filter((type) => type === "built")).toHaveLength(1);
   });
 
+  test("goes on where nobody hears it any more, and leaves with the session's code", async () => {
+    shop.write("maker.sh", "#!/bin/sh\necho speaking\necho speaking >> pids\nuntil [ -f go ]; do sleep 0.05; done\necho more\n");
+    const run = shop.start(["run", "talk", "--maker", "./maker.sh", "--check", "test -e there", "--id", "talk", "--iterations", "1"]);
+    await shop.until("pids");
+    run.process.stderr?.destroy();
+    run.process.stdout?.destroy();
+    shop.write("go", "");
+    expect(await run.ended).toMatchObject({ code: 4 });
+    expect(await types("talk")).toContain("built");
+  });
+
   test.each(["SIGINT", "SIGTERM"] as const)("%s lets go in order, with 130; the same line goes on", async (signal) => {
     const words = slow();
     const first = shop.start(words);

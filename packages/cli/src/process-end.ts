@@ -11,17 +11,23 @@ export function keepAlive(): void {
 /** What nobody awaited never ends the process: it is told on stderr, and the work goes on. */
 export function surviveStrayErrors(): void {
   process.on("unhandledRejection", (error) => tell("something that nobody waited for failed", error));
-  // Whoever reads our output may leave early (`| head`): the command is then over, and that is no error.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
-  }
+  // Whoever reads our answer may leave early (`| head`): a command that only answers is then over, and that is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (!carries) process.exit(error.code === "EPIPE" ? 0 : 1);
+  });
+  // What is told on the way is for whoever listens.
+  process.stderr.on("error", () => undefined);
 }
+
+/** This process carries sessions: it goes on, and its exit code stays theirs, also where nobody hears it any more. */
+let carries = false;
 
 /**
  * For processes that carry sessions: an exception outside of any call is told, reported and survived. Each role guards its own
  * work, and whatever is half done is settled by the ledger, not by this process's memory.
  */
 export function surviveExceptions(report: (error: unknown) => void): void {
+  carries = true;
   process.on("uncaughtException", (error) => {
     tell("an error reached the top of the process", error);
     report(error);
