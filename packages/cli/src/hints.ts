@@ -25,6 +25,9 @@ const withConfig: ReadonlySet<string> = new Set(["verify", "advance", "reconcile
 /** Commands that touch no ledger. */
 const withoutData: ReadonlySet<string> = new Set(["init", "completion", "step", "help", "validate", "--help"]);
 
+/** Commands that work beside a ledger and never through a gateway. */
+const neverRemote: ReadonlySet<string> = new Set(["serve", "dev", "run", "infra", "topics"]);
+
 /** The text with its commands as they must be typed: a text that is one command, and commands between backticks. */
 export function typable(text: string, calling: Calling): string {
   if (/^loopledger \S/.test(text) && !text.includes("`")) return commandOf(text, calling);
@@ -40,6 +43,7 @@ function flagsFor(name: string, rest: string, calling: Calling): string[] {
   const { environment, dataFolder, configPath, url } = calling;
   const here = typedIn(calling);
   if (withoutData.has(name)) return [];
+  if (url !== null && neverRemote.has(name)) return [];
   if (url !== null && url !== environment.url) return [` --url ${quoted(url)}`];
   const usual = resolve(here, environment.dataFolder ?? ".loopledger");
   const data = dataFolder === usual || / --data /.test(rest) ? [] : [` --data ${quoted(shortest(here, dataFolder))}`];
