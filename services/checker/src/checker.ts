@@ -56,6 +56,7 @@ async function review(engine: Engine, at: Review, how: { readonly stopping: Abor
     const seen = await runFresh(engine, at, { signal: watch.signal, options: how.options });
     if (watch.reason() === "stale") throw new StaleOwner(tenure.sessionId, "stale_epoch");
     if (watch.reason() !== null) return;
+    if (seen.missing !== null) return suspend(engine, tenure, { reason: "evidence_missing", error: seen.missing });
     if (seen.refused) return suspend(engine, tenure, { reason: "budget_exhausted", error: "A reservation of the check does not fit into what is left of the budget", detail: { ...seen.refused } as JsonObject });
     const after = await check.pin();
     if (after.digest !== before.digest && (await changed(engine, at, { found: after, expected: before.digest }))) return;
@@ -70,7 +71,7 @@ async function review(engine: Engine, at: Review, how: { readonly stopping: Abor
 /** Runs the check until the workspace stood still around it, a bounded number of times. */
 async function runFresh(
   engine: Engine, at: Review, how: { readonly signal: AbortSignal; readonly options: CheckerOptions },
-): Promise<{ readonly run: CheckRun; readonly revision: string | null; readonly moved: boolean; readonly refused: Amounts | null }> {
+): Promise<{ readonly run: CheckRun; readonly revision: string | null; readonly moved: boolean; readonly refused: Amounts | null; readonly missing: string | null }> {
   const { check, tenure } = at;
   const { live } = how.options;
   const steps = new Steps(engine, tenure, { actor: at.actor, tools: null });
@@ -81,7 +82,7 @@ async function runFresh(
     const after = await check.revision();
     const moved = engine.guards.receiptFreshness && before !== after;
     if (!moved || runs >= runsMax || how.signal.aborted) {
-      return { run, moved, refused: steps.refused, revision: run.revision ?? after ?? tenure.state.lastBuilt?.revision ?? null };
+      return { run, moved, refused: steps.refused, missing: steps.missing, revision: run.revision ?? after ?? tenure.state.lastBuilt?.revision ?? null };
     }
     engine.log.info({ session: tenure.sessionId, runs }, "the workspace changed while the check ran; it runs again");
   }
@@ -116,7 +117,7 @@ async function changed(engine: Engine, at: Review, seen: { readonly found: { rea
 }
 
 async function suspend(
-  engine: Engine, tenure: Tenure, why: { readonly reason: "handler_missing" | "check_changed" | "budget_exhausted"; readonly error: string; readonly detail?: JsonObject },
+  engine: Engine, tenure: Tenure, why: { readonly reason: "handler_missing" | "check_changed" | "evidence_missing" | "budget_exhausted"; readonly error: string; readonly detail?: JsonObject },
 ): Promise<void> {
   const data = { disposition: "waiting", reason: why.reason, error: why.error, ...(why.detail && { detail: why.detail }) } as const;
   await tenure.append([{ type: "status", data, actor: { kind: "checker", id: engine.ownerId } }]);

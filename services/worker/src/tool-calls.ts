@@ -40,6 +40,7 @@ export class ToolCalls implements ToolDesk {
   readonly #spelled = new Set<string>();
   readonly #underWay = new Map<string, Promise<Answer>>();
   #suspended = false;
+  #missing: string | null = null;
 
   constructor(engine: Engine, tenure: Tenure, actor: Actor) {
     this.#engine = engine;
@@ -49,6 +50,9 @@ export class ToolCalls implements ToolDesk {
   }
   get suspended(): boolean {
     return this.#suspended;
+  }
+  get missing(): string | null {
+    return this.#missing;
   }
 
   async call(name: string, args: Json, callerKey?: string): Promise<Answer> {
@@ -60,7 +64,7 @@ export class ToolCalls implements ToolDesk {
     const same = open.find((one) => one.argsDigest === argsDigest) ?? left.find((one) => this.#standsFor(one.key, { tool: name, argsDigest }));
     if (same) {
       this.#given.add(same.key);
-      return this.#recorded(same.result);
+      return this.#recorded(same);
     }
     const ownKey = callerKey ?? tool.key?.(args);
     const reworded = open.length > 0 && (tool.mutates || tool.contract === "unsafe") && (ownKey === undefined || open.some((one) => one.key === ownKey));
@@ -119,7 +123,7 @@ export class ToolCalls implements ToolDesk {
   #known(call: { readonly key: string; readonly tool: string; readonly argsDigest: string }): Promise<Answer> | Answer | null {
     const known = lookUp(this.#tenure.state.effects, call.key);
     if (this.#isOther(known, call)) return no(409, "key_conflict", `key ${call.key} stands for another call: same key, other arguments`);
-    return known?.settled === "confirmed" && known.contract !== "none" ? this.#recorded(known.result) : null;
+    return known?.settled === "confirmed" && known.contract !== "none" ? this.#recorded(known) : null;
   }
 
   /** Makes the effect of an intent; a second call under the same key while the first is under way gets the same answer. */
@@ -140,9 +144,13 @@ export class ToolCalls implements ToolDesk {
     }
     return { ok: true, value: { outcome: settled.kind, result: settled.result } };
   }
-  async #recorded(result: Json): Promise<Answer> {
+  /** A result that is on the ledger and not in the blob store is never taken for empty, and the call is not made again for it. */
+  async #recorded({ key, result }: Pick<Effect, "key" | "result">): Promise<Answer> {
     const content = await whole(this.#engine, this.#tenure.sessionId, result);
-    if (!content) throw new Error("evidence_missing: a recorded result is not in the blob store");
+    if (!content) {
+      this.#missing = `the recorded result of ${key} is not in the blob store: ${JSON.stringify(result)}`;
+      return no(424, "evidence_missing", this.#missing);
+    }
     return { ok: true, value: { outcome: "confirmed", result: content.value } };
   }
 

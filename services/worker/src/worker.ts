@@ -90,6 +90,7 @@ async function runMaker(engine: Engine, run: Run, at: Running): Promise<CycleEnd
 async function finish(engine: Engine, run: Run, end: CycleEnd): Promise<void> {
   const { tenure, maker, steps } = run;
   const external = maker.effects === "external";
+  if (end.kind === "suspended" && steps.missing !== null && !external) return suspend(engine, tenure, { reason: "evidence_missing", error: steps.missing });
   if (end.kind === "suspended" && steps.refused && !external) return outOfBudget(engine, tenure, steps.refused);
   if (end.kind === "stopped" || end.kind === "suspended") return external ? leaveUnknown(tenure) : undefined;
   if (end.kind === "failed" && external && end.failure !== "transient") return leaveUnknown(tenure);
@@ -115,7 +116,7 @@ function usedUp(engine: Engine, tenure: Tenure): Promise<void> {
 }
 
 async function suspend(
-  engine: Engine, tenure: Tenure, why: { readonly reason: "handler_missing" | "budget_exhausted"; readonly error: string; readonly detail?: JsonObject },
+  engine: Engine, tenure: Tenure, why: { readonly reason: "handler_missing" | "evidence_missing" | "budget_exhausted"; readonly error: string; readonly detail?: JsonObject },
 ): Promise<void> {
   const data = { disposition: "waiting", ...why } as const;
   await tenure.append([{ type: "status", data, actor: { kind: "worker", id: engine.ownerId } }]);

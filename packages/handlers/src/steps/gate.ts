@@ -6,7 +6,7 @@ import type { StepAnswer, StepApi } from "@loopledger/shared/core/effects/handli
 
 export interface StepGate {
   readonly api: StepApi;
-  /** `suspended` once the session waits for a person (423, 424, a used-up budget), `stopped` after 409 stale_owner; else null. */
+  /** `suspended` once the session waits for a person (423, 424, a used-up budget, a recorded result that is gone), `stopped` after 409 stale_owner; else null. */
   left(): "suspended" | "stopped" | null;
   /** From now on every call is answered 409 stale_owner. */
   close(): void;
@@ -20,7 +20,7 @@ const noTools = {
 } as const;
 
 /** After these the session waits for a person, and so does the step. */
-const leaves: ReadonlySet<string> = new Set(["approval_pending", "incomplete_tool_turn", "budget_exhausted"]);
+const leaves: ReadonlySet<string> = new Set(["approval_pending", "incomplete_tool_turn", "budget_exhausted", "evidence_missing"]);
 
 export function stepGate(steps: StepApi, options: { readonly tools: boolean }): StepGate {
   let open = true;

@@ -12,6 +12,7 @@ export const problemNext = {
   too_large: "send at most 10 MiB; hand large content over as a file of the workspace",
   approval_pending: "leave: after the decision this step runs again and the same call returns its result",
   incomplete_tool_turn: "leave: a person settles what became of the call, then the session goes on",
+  evidence_missing: "leave: a recorded result is missing from the blob store; once it is back there and the session is resumed, this step runs again",
   internal: "leave with a failure; the engine runs this step again",
 } as const;
 export type ProblemCode = keyof typeof problemNext;

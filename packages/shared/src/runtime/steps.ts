@@ -25,6 +25,8 @@ export interface ToolDesk {
   call(name: string, args: Json, key?: string): ReturnType<StepApi["tool"]>;
   /** A call was answered 423 or 424. */
   readonly suspended: boolean;
+  /** A recorded result that is not in the blob store, in words; null where none was asked for. */
+  readonly missing: string | null;
 }
 
 export class Steps implements StepApi {
@@ -36,6 +38,7 @@ export class Steps implements StepApi {
   readonly #running = new Set<Promise<unknown>>();
   #fault: { readonly error: unknown } | null = null;
   #refused: Amounts | null = null;
+  #missing: string | null = null;
 
   constructor(engine: Engine, tenure: Tenure, by: { readonly actor: Actor; readonly tools: ToolDesk | null }) {
     this.#engine = engine;
@@ -50,7 +53,11 @@ export class Steps implements StepApi {
   }
   /** A call was answered 423 or 424: how the child ends does not matter any more. */
   get suspended(): boolean {
-    return this.#tools?.suspended ?? false;
+    return this.missing !== null || (this.#tools?.suspended ?? false);
+  }
+  /** A recorded result that is gone from the blob store, in words: nothing goes on without it, and it is never taken for empty. */
+  get missing(): string | null {
+    return this.#missing ?? this.#tools?.missing ?? null;
   }
   /** What was to be reserved and does not fit into what is left: the session waits for a raise. */
   get refused(): Amounts | null {
@@ -73,12 +80,19 @@ export class Steps implements StepApi {
       const inputDigest = digestOf(input, this.#engine.ids.sha256);
       const known = own(own(this.#tenure.state.work, this.#leaf())?.steps ?? {}, name);
       if (known && known.inputDigest !== inputDigest) return refusal(409, "key_conflict", `step ${name} was recorded with another input`);
-      if (known) return { ok: true, value: { recorded: true, result: (await whole(this.#engine, this.#tenure.sessionId, known.result))?.value ?? null } };
+      if (known) return this.#recorded(name, known.result);
       if (result === undefined) return { ok: true, value: { recorded: false, result: null } };
       const kept = await fit(this.#engine, this.#tenure.sessionId, result);
       await this.#append({ type: "step", data: { name, inputDigest, result: kept }, actor: this.#actor });
       return { ok: true, value: { recorded: true, result } };
     });
+  }
+
+  async #recorded(name: string, kept: Json): ReturnType<StepApi["step"]> {
+    const found = await whole(this.#engine, this.#tenure.sessionId, kept);
+    if (found) return { ok: true, value: { recorded: true, result: found.value } };
+    this.#missing = `the recorded result of step ${name} is not in the blob store: ${JSON.stringify(kept)}`;
+    return refusal(424, "evidence_missing", this.#missing);
   }
 
   observe(observation: Parameters<StepApi["observe"]>[0]): ReturnType<StepApi["observe"]> {
@@ -144,6 +158,7 @@ export class Steps implements StepApi {
   #answer<T>(work: () => Promise<StepAnswer<T>>): Promise<StepAnswer<T>> {
     const answered = (async (): Promise<StepAnswer<T>> => {
       if (this.#fault || !this.#tenure.holds()) return staleOwner;
+      if (this.missing !== null) return refusal(424, "evidence_missing", this.missing);
       try {
         return await work();
       } catch (error) {
