@@ -1,5 +1,5 @@
 // What may know what. The core decides and must decide the same for ever, so it knows nothing; everything
-// else knows ports, and only the composition roots (a service's main.ts, packages/cli) know adapters.
+// else knows ports, and only packages/composition and the roots (a service's main.ts, packages/cli) know adapters.
 // Change these rules with thought: each has a violation in test/house/negative-control.ts that must be caught.
 const SHARED = "^packages/shared/src";
 /** Test code may look at whatever it tests, within its own package. */
@@ -53,8 +53,20 @@ const packages = [
     to: { path: ["^services/", "^packages/cli/"], pathNot: "^packages/cli/src/config-api\\.ts$" },
   },
   {
+    name: "composition-knows-no-service",
+    comment: "services stand on it in their main.ts, and the command line hands their shells in: it is told which roles there are",
+    from: { path: "^packages/composition/src/" },
+    to: { path: ["^services/", "^packages/(cli|audit)/"] },
+  },
+  {
+    name: "only-roots-compose",
+    comment: "what takes ports as arguments must not open them",
+    from: { path: ["^packages/", "^services/"], pathNot: ["^packages/(cli|composition)/", "^services/[^/]+/src/(main|config)\\.ts$", ...TESTS] },
+    to: { path: "^packages/composition/" },
+  },
+  {
     name: "the-cli-never-starts-a-main",
-    comment: "it composes the shells itself; a main.ts reads its own environment and wires its own adapters",
+    comment: "it composes the shells itself; a main.ts reads its own environment and is a process of its own",
     from: { path: "^packages/cli/" },
     to: { path: "^services/[^/]+/src/main\\.ts$" },
   },

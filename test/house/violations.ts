@@ -17,6 +17,7 @@ export const targets: Readonly<Record<string, string>> = {
   "packages/shared/src/adapters/left-control/index.ts": "export const left = 1;\n",
   "packages/shared/src/adapters/right-control/index.ts": "export const right = 1;\n",
   "services/scheduler/src/control-target.ts": "export const owed = 1;\n",
+  "packages/composition/src/control-target.ts": "export const done = 1;\n",
   "packages/shared/src/testing/control-target.ts": "export const given = 1;\n",
 };
 
@@ -111,6 +112,20 @@ const layering: readonly Violation[] = [
     rule: "only-the-cli-composes-services",
     path: `${HANDLERS}/control-service.ts`,
     code: `import { owed } from "../../../services/scheduler/src/control-target.ts";\nexport const copy = owed;\n`,
+  },
+  {
+    what: "packages/composition imports a service",
+    tool: "deps",
+    rule: "composition-knows-no-service",
+    path: "packages/composition/src/control-service.ts",
+    code: `import { owed } from "../../../services/scheduler/src/control-target.ts";\nexport const copy = owed;\n`,
+  },
+  {
+    what: "a service's logic opens ports through the composition",
+    tool: "deps",
+    rule: "only-roots-compose",
+    path: `${WORKER}/control-composing.ts`,
+    code: `import { done } from "../../../packages/composition/src/control-target.ts";\nexport const copy = done;\n`,
   },
   {
     what: "packages/cli imports test code",

@@ -1,6 +1,6 @@
 /** What every command gets: where it works, how it speaks, and how it opens the ledger. */
 import { resolve } from "node:path";
-import type { EngineOptions, OpenEngine } from "./composition/engine-options.ts";
+import type { EngineOptions, OpenEngine } from "@loopledger/composition/engine/engine-options";
 import type { Environment } from "./environment.ts";
 import { typable } from "./hints.ts";
 import { type Printer, makePrinter } from "./printing.ts";
@@ -12,6 +12,11 @@ export interface GlobalOptions {
   readonly url?: string;
   readonly token?: string;
   readonly config?: string;
+}
+
+export interface CommandEngineOptions extends Omit<EngineOptions, "spoken"> {
+  /** Gets warnings and errors as sentences, in place of a log (default: a note on stderr). */
+  readonly tell?: (sentence: string) => void;
 }
 
 export interface CommandContext {
@@ -29,7 +34,7 @@ export interface CommandContext {
   /** A text with its commands as they must be typed from here, or from another folder. */
   hint(text: string, from?: string): string;
   /** The ledger and what stands on it, with folds that follow the tail; closed by whoever opened it. */
-  openEngine(options?: EngineOptions): Promise<OpenEngine>;
+  openEngine(options?: CommandEngineOptions): Promise<OpenEngine>;
   /** The same context on another data folder. */
   withDataFolder(folder: string): CommandContext;
   /** The same context with this config, absolute. */
@@ -47,7 +52,10 @@ export function makeContext(environment: Environment, options: GlobalOptions): C
     configPath: options.config === undefined ? null : resolve(cwd, options.config),
     remote: url === null ? null : { url, token: options.token ?? environment.token },
     hint: (text, from = cwd) => typable(text, { environment, cwd: from, dataFolder: context.dataFolder, configPath: context.configPath, url }),
-    openEngine: async (engineOptions = {}) => (await import("./composition/open-engine.ts")).openEngine(context, { tell: context.print.note, ...engineOptions }),
+    openEngine: async ({ tell = context.print.note, ...engineOptions } = {}) => {
+      const [{ openEngine }, { spokenLog }] = await Promise.all([import("@loopledger/composition/engine/open-engine"), import("./story/spoken-log.ts")]);
+      return openEngine(context, { spoken: spokenLog(tell), ...engineOptions });
+    },
     withDataFolder: (folder) => makeContext(environment, { ...options, data: folder }),
     withConfig: (path) => makeContext(environment, { ...options, config: path }),
   };

@@ -1,7 +1,7 @@
 /** The environment of the command line, read at this one edge. */
-import { resolve } from "node:path";
+import type { Variables } from "@loopledger/composition/environment";
 
-export type Variables = Readonly<Record<string, string | undefined>>;
+export type { Variables };
 
 export interface Environment {
   /** `LOOPLEDGER_DATA`: the data folder; null = `.loopledger` of the working folder. */
@@ -39,9 +39,4 @@ export function readEnvironment(variables: Variables = process.env): Environment
     user: value("USER") ?? value("LOGNAME") ?? "local",
     variables,
   };
-}
-
-/** A config file may place its own things in the data folder: it finds it under the name that people set. */
-export function announceDataFolder(folder: string): void {
-  process.env["LOOPLEDGER_DATA"] = resolve(folder);
 }

@@ -1,33 +1,8 @@
 /** What went wrong, as a sentence with what to do next and an exit code; with `--json` as one JSON document on stderr. */
+import { Refusal as CliError, UsageError } from "@loopledger/composition/refusals";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
-/** A refusal of the command line: bad input, something that is not there, a session that somebody else holds. */
-export class CliError extends Error {
-  override readonly name: string = "CliError";
-  readonly code: string;
-  readonly next: string;
-  readonly exitCode: ExitCode;
-  /** Single mistakes, where there is more than one. */
-  readonly faults: readonly string[];
-
-  constructor(code: string, message: string, options: { readonly next: string; readonly exitCode?: ExitCode; readonly faults?: readonly string[] }) {
-    super(message);
-    this.code = code;
-    this.next = options.next;
-    this.exitCode = options.exitCode ?? exitCodes.usage;
-    this.faults = options.faults ?? [];
-  }
-}
-
-/** Bad input: the flags, words or files that the caller gave. Exit code 2. */
-export class UsageError extends CliError {
-  override readonly name = "UsageError";
-  constructor(message: string, options: { readonly next?: string; readonly faults?: readonly string[]; readonly code?: string } = {}) {
-    super(options.code ?? "usage", message, {
-      next: options.next ?? "See the same command with --help.", ...(options.faults && { faults: options.faults }),
-    });
-  }
-}
+export { CliError, UsageError };
 
 /** There is no such session on this ledger. Exit code 2. */
 export function unknownSession(sessionId: string, where: string): CliError {

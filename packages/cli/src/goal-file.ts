@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { type Goal, goal as goalSchema, goalBytesMax } from "@loopledger/shared/core/events/goal";
 import { faultsOfSchema, faultsOfText } from "@loopledger/shared/core/schema-faults";
 import { faultsOfPlan } from "@loopledger/shared/core/session/plan";
-import { parseStrictly } from "./config/strict-text.ts";
+import { decodeText, parseStrictly } from "@loopledger/composition/project/strict-text";
 import { UsageError } from "./errors.ts";
 
 /** The goal in a text. Throws `UsageError` (code `invalid_goal`) with every mistake; `source` names the text in its message. */
@@ -57,15 +57,6 @@ async function readStdin(): Promise<Uint8Array> {
     if (bytes > goalBytesMax) throw tooLarge("standard input", bytes);
   }
   return Buffer.concat(chunks);
-}
-
-/** The text of a file; refuses bytes that are no UTF-8. */
-export function decodeText(bytes: Uint8Array, source: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw invalidGoal(source, ["it is not UTF-8 text"]);
-  }
 }
 
 function invalidGoal(source: string, faults: readonly string[]): UsageError {

@@ -6,7 +6,7 @@ import { type CommandContext, type GlobalOptions, makeContext } from "./context.
 import { type Environment, readEnvironment } from "./environment.ts";
 import { UsageError, describeError, errorText } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
-import { exitWith, keepAlive, surviveStrayErrors } from "./process-end.ts";
+import { exitWith, keepAlive, surviveStrayErrors } from "@loopledger/composition/process/process-end";
 
 export const version = "0.0.0";
 

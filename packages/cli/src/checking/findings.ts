@@ -5,12 +5,12 @@ import { execFile } from "node:child_process";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
-import { findConfig, loadProject } from "../config/project.ts";
+import { findConfig, loadProject } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 import { devOn } from "../developing/port-file.ts";
 import { counted } from "../story/telling.ts";
 import { describeError } from "../errors.ts";
-import { hasLedger } from "../composition/data-folder.ts";
+import { hasLedger } from "@loopledger/composition/ports/data-folder";
 
 export interface Finding {
   readonly name: string;

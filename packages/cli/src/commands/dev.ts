@@ -1,15 +1,15 @@
 /** `dev`: a whole project in one process, with its API; shows each record as it is made. */
 import { resolve } from "node:path";
 import { type Bind, type Register, example } from "../command.ts";
-import { drainOnSignals } from "../composition/draining.ts";
-import { prepareProject } from "../composition/prepare.ts";
-import { handlersOf } from "../composition/project-handlers.ts";
-import { loadProject } from "../config/project.ts";
+import { drainOnSignals } from "@loopledger/composition/process/draining";
+import { prepareProject } from "@loopledger/composition/project/prepare";
+import { handlersOf } from "@loopledger/composition/project/handlers";
+import { loadProject } from "@loopledger/composition/project/project";
 import { UsageError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readGoals } from "../developing/goals.ts";
 import { Development } from "../developing/development.ts";
-import { surviveExceptions } from "../process-end.ts";
+import { surviveExceptions } from "@loopledger/composition/process/process-end";
 import { portOf } from "../running/numbers.ts";
 
 interface Options { readonly once?: boolean; readonly port?: string; readonly project?: string }

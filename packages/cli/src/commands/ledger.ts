@@ -6,7 +6,7 @@ import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { SessionFold } from "../reading/folding.ts";
-import { hasLedger } from "../composition/data-folder.ts";
+import { hasLedger } from "@loopledger/composition/ports/data-folder";
 import { type Source, withSource } from "../reading/source.ts";
 
 interface Options { readonly session?: string; readonly verdicts?: boolean }

@@ -4,7 +4,7 @@ import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { hasLedger } from "../composition/data-folder.ts";
+import { hasLedger } from "@loopledger/composition/ports/data-folder";
 import { wholeNumber } from "../reading/flags.ts";
 import { withReader } from "../reading/open-reader.ts";
 import type { ListRow } from "../reading/reader.ts";

@@ -56,7 +56,7 @@ function here(context: CommandContext, id: string, settling: Settling): Promise<
 /** Asks the effect's target with the tool of this project's config; null where it has none that looks. */
 async function lookAt(context: CommandContext, { engine, sessionId }: OpenSession, { effect, epoch }: { readonly effect: Effect; readonly epoch: number }): Promise<LookAnswer | null> {
   const [{ loadProject }, { handlersOf }, { whole }] = await Promise.all([
-    import("../config/project.ts"), import("../composition/project-handlers.ts"), import("@loopledger/shared/runtime"),
+    import("@loopledger/composition/project/project"), import("@loopledger/composition/project/handlers"), import("@loopledger/shared/runtime"),
   ]);
   const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
   const tool = (await handlersOf(context, project)(engine)).tool(effect.tool);

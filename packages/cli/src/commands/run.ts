@@ -4,22 +4,23 @@ import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { Liveness, submitGoal } from "@loopledger/shared/runtime";
 import { type Bind, type Register, example } from "../command.ts";
-import { buildCrew } from "../composition/crew.ts";
-import { type Draining, drainOnSignals } from "../composition/draining.ts";
-import type { OpenEngine } from "../composition/engine-options.ts";
-import { prepareProject } from "../composition/prepare.ts";
-import { isOtherCheck, keepCommands } from "../composition/kept-commands.ts";
-import { canRun, knownHandlers } from "../composition/known-handlers.ts";
-import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
-import { type Project, loadProject } from "../config/project.ts";
+import { buildCrew } from "@loopledger/composition/crew/crew";
+import { type Draining, drainOnSignals } from "@loopledger/composition/process/draining";
+import type { OpenEngine } from "@loopledger/composition/engine/engine-options";
+import { prepareProject } from "@loopledger/composition/project/prepare";
+import { isOtherCheck, keepCommands } from "../running/kept-commands.ts";
+import { canRun, knownHandlers } from "@loopledger/composition/project/known-handlers";
+import { handlersOf, stepLimitMs } from "@loopledger/composition/project/handlers";
+import { type Project, loadProject } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { Family, driveSession, heldBy, isSettled, sessionHeld } from "../running/drive.ts";
 import { attachTo } from "../running/attach.ts";
+import { rolesOf } from "../running/roles.ts";
 import { type RunOptions, type RunPlan, lineOf, planRun } from "../running/plan.ts";
 import { isSameGoal, raiseTo } from "../running/same-goal.ts";
-import { surviveExceptions } from "../process-end.ts";
+import { surviveExceptions } from "@loopledger/composition/process/process-end";
 import { endingText } from "../story/ending.ts";
 import { standingHere } from "../story/standing.ts";
 import { type Story, makeStory, quietStory } from "../story/story.ts";
@@ -148,7 +149,7 @@ class Run {
     await keepCommands(context.dataFolder, sessionId, { folder: project.folder, adHoc: plan.adHoc, cwd: context.cwd, line: lineOf(words, options, sessionId) });
     const known = knownHandlers(project, plan.adHoc);
     const crew = await buildCrew(open.engine, {
-      roles: ["scheduler", "worker", "checker"], stepLimitMs: stepLimitMs(project), live: this.#story.live,
+      roles: await rolesOf(["scheduler", "worker", "checker"]), stepLimitMs: stepLimitMs(project), live: this.#story.live,
       serves: { claims: (state) => family.has(state.sessionId) && canRun(known, state) },
     });
     draining.drainWith(async () => {

@@ -1,19 +1,20 @@
 /** `serve`: any subset of the roles, until it is told to stop. */
 import { type Bind, type Register, example } from "../command.ts";
-import { type RoleName, roleNames } from "../composition/crew.ts";
-import { drainOnSignals } from "../composition/draining.ts";
-import { servedBy } from "../composition/known-handlers.ts";
-import { prepareProject } from "../composition/prepare.ts";
-import { handlersOf, stepLimitMs } from "../composition/project-handlers.ts";
-import { startServices } from "../composition/services.ts";
-import { type Project, loadProject } from "../config/project.ts";
+import { type RoleName, roleNames } from "@loopledger/composition/crew/roles";
+import { drainOnSignals } from "@loopledger/composition/process/draining";
+import { servedBy } from "@loopledger/composition/project/known-handlers";
+import { prepareProject } from "@loopledger/composition/project/prepare";
+import { handlersOf, stepLimitMs } from "@loopledger/composition/project/handlers";
+import { startServices } from "@loopledger/composition/crew/services";
+import { type Project, loadProject } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 import { otherDev } from "../developing/port-file.ts";
 import { CliError, UsageError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { surviveExceptions } from "../process-end.ts";
+import { surviveExceptions } from "@loopledger/composition/process/process-end";
 import { untilLedgerIsLost } from "../running/drive.ts";
 import { portOf } from "../running/numbers.ts";
+import { rolesOf } from "../running/roles.ts";
 
 interface Options { readonly roles?: string; readonly port?: string; readonly host?: string }
 
@@ -32,7 +33,7 @@ const gatewayPort = 7420;
 function serveAction(bind: Bind) {
   return bind<Options>(async (context, _words, options) => {
     if (context.remote) throw new UsageError("serve works on a ledger; a gateway is served, not used, by it.", { next: "Leave --url and LOOPLEDGER_URL out." });
-    const roles = rolesOf(options.roles);
+    const roles = rolesIn(options.roles);
     const port = portOf(options.port, roles.includes("gateway") ? gatewayPort : 0);
     const project = await projectFor(context, roles);
     await prepareProject(context, project);
@@ -42,7 +43,7 @@ function serveAction(bind: Bind) {
     surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
     const host = options.host ?? "127.0.0.1";
     const services = await startServices(open, {
-      roles, port, host, stepLimitMs: stepLimitMs(project), serves: servedBy(open.engine, project), principal: context.environment.user,
+      roles: await rolesOf(roles), port, host, stepLimitMs: stepLimitMs(project), serves: servedBy(open.engine, project), principal: context.environment.user,
     }).catch((error: unknown) => {
       const taken = error instanceof CliError && error.code === "port_taken";
       throw (taken ? otherDev({ port, host: open.engine.host, dataFolder: context.dataFolder }) : null) ?? error;
@@ -60,7 +61,7 @@ function tellReady({ json, print }: CommandContext, { roles, port }: { readonly 
   else print.line("ready");
 }
 
-function rolesOf(text: string | undefined): RoleName[] {
+function rolesIn(text: string | undefined): RoleName[] {
   if (text === undefined) return [...roleNames];
   const names = text.split(",").map((name) => name.trim()).filter((name) => name !== "");
   const unknown = names.filter((name) => !(roleNames as readonly string[]).includes(name));

@@ -3,12 +3,11 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
 import { type Register, example } from "../command.ts";
 import { type Validated, validateConfig, validateGoal } from "../checking/validation.ts";
-import { findConfig } from "../config/project.ts";
-import { parseStrictly } from "../config/strict-text.ts";
+import { findConfig } from "@loopledger/composition/project/project";
+import { decodeText, parseStrictly } from "@loopledger/composition/project/strict-text";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { decodeText } from "../goal-file.ts";
 
 export const register: Register = (program, bind) => {
   program.command("validate <file>")

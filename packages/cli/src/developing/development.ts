@@ -4,15 +4,16 @@ import { quoted } from "@loopledger/shared/core/shell-word";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { nextChange, submitGoal } from "@loopledger/shared/runtime";
-import type { Draining } from "../composition/draining.ts";
-import type { OpenEngine } from "../composition/engine-options.ts";
-import { stepLimitMs } from "../composition/project-handlers.ts";
-import { type Services, startServices } from "../composition/services.ts";
-import { roleNames } from "../composition/crew.ts";
-import { servedBy } from "../composition/known-handlers.ts";
-import type { Project } from "../config/project.ts";
+import type { Draining } from "@loopledger/composition/process/draining";
+import type { OpenEngine } from "@loopledger/composition/engine/engine-options";
+import { stepLimitMs } from "@loopledger/composition/project/handlers";
+import { type Services, startServices } from "@loopledger/composition/crew/services";
+import { roleNames } from "@loopledger/composition/crew/roles";
+import { servedBy } from "@loopledger/composition/project/known-handlers";
+import type { Project } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { rolesOf } from "../running/roles.ts";
 import { isSettled, refuseLostLedger, untilLedgerIsLost } from "../running/drive.ts";
 import { endingText } from "../story/ending.ts";
 import { standingHere } from "../story/standing.ts";
@@ -80,7 +81,7 @@ export class Development {
     const dim = (text: string): void => this.#story.line(context.print.paint("dim", text));
     try {
       const services = await startServices(open, {
-        roles: roleNames, stepLimitMs: stepLimitMs(project), serves: servedBy(open.engine, project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, principal: context.environment.user,
+        roles: await rolesOf(roleNames), stepLimitMs: stepLimitMs(project), serves: servedBy(open.engine, project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, principal: context.environment.user,
       });
       if (services.port === null) dim(`Port ${port} is taken, so there is no API this time (--port names another one); data lies in ${context.dataFolder}.`);
       else dim(`The API is on http://${host}:${services.port}; data lies in ${context.dataFolder}. This is process ${process.pid}; ${once ? "it leaves when the goals have ended" : "Ctrl-C ends it"}.`);

@@ -1,8 +1,9 @@
 /** The goal files of a project: `goals/*.yaml`, `.yml` and `.json`, in the order of their names. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Goal, Leaf } from "@loopledger/shared/core/events/goal";
-import type { Project } from "../config/project.ts";
+import type { Goal } from "@loopledger/shared/core/events/goal";
+import { missingHandlers } from "@loopledger/composition/project/known-handlers";
+import type { Project } from "@loopledger/composition/project/project";
 import { UsageError } from "../errors.ts";
 import { readGoalFile } from "../goal-file.ts";
 
@@ -30,23 +31,4 @@ export async function readGoals(project: Project): Promise<ProjectGoal[]> {
   }
   if (faults.length === 0) return goals;
   throw new UsageError(`The goals of ${project.folder} have mistakes.`, { code: "invalid_goal", faults, next: "Mend what is named; `loopledger validate FILE` checks one file." });
-}
-
-/** What is there, by name. */
-export interface Known {
-  readonly handlers: { readonly makers: object; readonly checks: object };
-}
-
-/** Names of handlers in a goal that the config does not have. */
-export function missingHandlers(goal: Goal, { handlers }: Known): string[] {
-  const makers = typeof goal.maker === "string" ? [goal.maker] : Object.values(goal.maker);
-  const checks = new Set([goal.check, ...leafChecks(goal.leaves ?? [])]);
-  const known = (kind: "makers" | "checks"): string => Object.keys(handlers[kind]).join(", ") || "none";
-  return [
-    ...makers.filter((name) => !Object.hasOwn(handlers.makers, name)).map((name) => `there is no maker ${name} in the config (makers: ${known("makers")})`),
-    ...[...checks].filter((name) => !Object.hasOwn(handlers.checks, name)).map((name) => `there is no check ${name} in the config (checks: ${known("checks")})`),
-  ];
-}
-function leafChecks(leaves: readonly Leaf[]): string[] {
-  return leaves.flatMap((leaf) => [...(leaf.check === undefined ? [] : [leaf.check]), ...leafChecks(leaf.leaves ?? [])]);
 }

@@ -5,7 +5,7 @@ import { nextDerived } from "@loopledger/shared/core/session/derive";
 import { type SessionState, holderOf } from "@loopledger/shared/core/session/state";
 import { standingOf } from "@loopledger/shared/core/session/status";
 import { type Engine, type Liveness, nextChange } from "@loopledger/shared/runtime";
-import type { RunningCrew } from "../composition/crew.ts";
+import type { RunningCrew } from "@loopledger/composition/crew/crew";
 import { CliError } from "../errors.ts";
 import { exitCodes, isAtRest } from "../exit-codes.ts";
 

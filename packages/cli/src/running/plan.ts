@@ -6,12 +6,13 @@ import { type Goal, goalTextMax } from "@loopledger/shared/core/events/goal";
 import { sessionIdPattern } from "@loopledger/shared/core/events/fields";
 import { digestOf } from "@loopledger/shared/core/json";
 import { createSystemIds } from "@loopledger/shared/system";
-import { adHocPrefix } from "../composition/ad-hoc.ts";
-import type { AdHoc } from "../composition/project-handlers.ts";
-import type { Project } from "../config/project.ts";
-import { missingHandlers } from "../developing/goals.ts";
+import { adHocPrefix } from "./ad-hoc.ts";
+import type { AdHoc } from "@loopledger/composition/project/handlers";
+import type { Project } from "@loopledger/composition/project/project";
+import { missingHandlers } from "@loopledger/composition/project/known-handlers";
 import { UsageError } from "../errors.ts";
-import { decodeText, readGoal, readGoalFile } from "../goal-file.ts";
+import { decodeText } from "@loopledger/composition/project/strict-text";
+import { readGoal, readGoalFile } from "../goal-file.ts";
 import { above, whole } from "./numbers.ts";
 import { splitWords } from "./words.ts";
 

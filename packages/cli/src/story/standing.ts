@@ -2,7 +2,7 @@
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { quoted } from "@loopledger/shared/core/shell-word";
 import { type OwnerLooks, type Standstill, standstill } from "@loopledger/shared/core/session/standstill";
-import { keptLine } from "../composition/kept-commands.ts";
+import { keptLine } from "../running/kept-commands.ts";
 import type { CommandContext } from "../context.ts";
 
 export function standingHere(context: CommandContext, state: SessionState, owner: OwnerLooks = "unknown"): Standstill {

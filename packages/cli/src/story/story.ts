@@ -5,7 +5,7 @@ import { type SessionState, holderOf } from "@loopledger/shared/core/session/sta
 import { standingOf } from "@loopledger/shared/core/session/status";
 import type { Positions } from "@loopledger/shared/ports";
 import type { Change, Folds } from "@loopledger/shared/runtime";
-import type { Live } from "../composition/crew.ts";
+import type { Live } from "@loopledger/composition/crew/roles";
 import type { Printer } from "../printing.ts";
 import { fitting, makeScreen } from "./screen.ts";
 import { type Told, oneLine, seconds, tell, tellRefused } from "./telling.ts";

@@ -3,10 +3,10 @@ import { parseHandlersConfig } from "@loopledger/handlers/config/handlers-config
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { Handlers } from "@loopledger/shared/ports";
 import type { Engine } from "@loopledger/shared/runtime";
-import { isAdHoc } from "../composition/ad-hoc.ts";
-import { keptCommands } from "../composition/kept-commands.ts";
-import { handlersOf } from "../composition/project-handlers.ts";
-import { loadProject } from "../config/project.ts";
+import { isAdHoc } from "../running/ad-hoc.ts";
+import { keptCommands } from "../running/kept-commands.ts";
+import { handlersOf } from "@loopledger/composition/project/handlers";
+import { loadProject } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 
 export async function checkHandlers(context: CommandContext, engine: Engine, state: SessionState): Promise<Handlers> {

@@ -7,10 +7,9 @@ import { HandlersConfigInvalid, type HandlersConfig, handlersConfig, parseHandle
 import { faultsOfSchema } from "@loopledger/shared/core/schema-faults";
 import { z } from "zod";
 import { announceDataFolder } from "../environment.ts";
-import { CliError, UsageError } from "../errors.ts";
-import { decodeText } from "../goal-file.ts";
+import { Refusal, UsageError } from "../refusals.ts";
 import { answerForLoopledger } from "./find-package.ts";
-import { parseStrictly } from "./strict-text.ts";
+import { decodeText, parseStrictly } from "./strict-text.ts";
 
 export interface Project {
   /** Absolute folder that relative paths of the config stand on. */
@@ -78,7 +77,7 @@ async function configValue(path: string): Promise<unknown> {
     module = (await import(pathToFileURL(path).href)) as { default?: unknown };
   } catch (error) {
     const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    throw new CliError("invalid_config", `${path} could not be loaded.`, { next: "Mend the file; it is run as it stands, like any module.", faults: [reason] });
+    throw new Refusal("invalid_config", `${path} could not be loaded.`, { next: "Mend the file; it is run as it stands, like any module.", faults: [reason] });
   }
   if (module.default === undefined) throw invalidConfig(path, ["it has no default export: `export default defineConfig({ … })`"]);
   return module.default;

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findConfig, loadProject, readConfig } from "../src/config/project.ts";
-import { describeError } from "../src/errors.ts";
+import { findConfig, loadProject, readConfig } from "../src/project/project.ts";
+import type { Refusal } from "../src/refusals.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -48,8 +48,8 @@ describe("a config that is wrong", () => {
       readConfig(join(folder, "c.json"), value);
       expect.unreachable();
     } catch (error) {
-      expect(describeError(error)).toMatchObject({ code: "invalid_config", exitCode: 2 });
-      expect(describeError(error).faults.join("\n")).toMatch(
+      expect(error).toMatchObject({ code: "invalid_config", exitCode: 2 });
+      expect((error as Refusal).faults.join("\n")).toMatch(
         /prepare\.exec: .*\n.*maker: unknown field; did you mean makers\?\n.*makers\.agent: .*did you mean exec\?\n.*timeoutSecond; did you mean timeoutSeconds\?\n.*deploy: contract lookup needs lookup/s,
       );
     }
@@ -62,7 +62,7 @@ describe("a config that is wrong", () => {
     ["loopledger.config.mjs", "import 'no-such-package-here'", /no-such-package-here/],
   ])("%s with %j", async (name, text, reason) => {
     write(name, text);
-    const error = await load().then(() => null, (thrown: unknown) => describeError(thrown));
+    const error = await load().then(() => null, (thrown: unknown) => thrown as Refusal);
     expect(error).toMatchObject({ code: "invalid_config", exitCode: 2 });
     expect([error?.message, ...(error?.faults ?? [])].join("\n")).toMatch(reason);
   });

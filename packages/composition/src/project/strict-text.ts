@@ -1,5 +1,6 @@
 /** YAML or JSON as one value: doubled keys, several documents and anything that is no plain data are refused. */
 import { parseAllDocuments, visit } from "yaml";
+import { UsageError } from "../refusals.ts";
 
 export interface StrictRead {
   readonly value: unknown;
@@ -47,4 +48,13 @@ function parseJson(text: string): StrictRead | null {
 
 function firstLine(text: string): string {
   return text.split("\n")[0]?.replace(/:$/, "") ?? text;
+}
+
+/** The text of a file; refuses bytes that are no UTF-8. */
+export function decodeText(bytes: Uint8Array, source: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError(`${source} cannot be read as text.`, { code: "invalid_text", faults: ["it is not UTF-8 text"], next: "Save it as UTF-8." });
+  }
 }

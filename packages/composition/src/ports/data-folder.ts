@@ -6,8 +6,8 @@
  */
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { Refusal } from "../refusals.ts";
 
 /** The usual name is ours alone. Of a folder under another name only what this program puts there may be in it: else it is somebody's own, and its git settings are too. */
 const usualName = ".loopledger";
@@ -52,9 +52,9 @@ function leaveOutOfGit(folder: string): void {
   }
 }
 
-function unusable(folder: string, error: unknown): CliError {
+function unusable(folder: string, error: unknown): Refusal {
   const why = error instanceof Error ? error.message : String(error);
-  return new CliError("data_folder_unusable", `The data folder ${folder} cannot be made: ${why}.`, {
+  return new Refusal("data_folder_unusable", `The data folder ${folder} cannot be made: ${why}.`, {
     exitCode: exitCodes.unreachable, next: "Name another one with --data or LOOPLEDGER_DATA: any folder on a disk that this user may write to.",
   });
 }

@@ -1,13 +1,8 @@
-/** The roles of one process on one engine: what `dev`, `run` and `serve` compose. A role's code is loaded when it is wanted. */
+/** What carries sessions in one process: runners and a scheduler on one engine, offered what they may take. */
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { Carrier, type Crew, type CycleRunner, type Engine, Liveness, Offers } from "@loopledger/shared/runtime";
-
-export const roleNames = ["scheduler", "worker", "checker", "projector", "gateway", "intake"] as const;
-export type RoleName = (typeof roleNames)[number];
-
-/** Gets what a running maker or check prints. */
-export type Live = (sessionId: string, source: "maker" | "check", chunk: Uint8Array) => void;
+import type { Live, Roles } from "./roles.ts";
 
 export interface Serving {
   /** Sessions that this process may claim. */
@@ -16,7 +11,7 @@ export interface Serving {
   readonly patienceMs?: (state: SessionState) => number | null;
 }
 export interface CrewOptions {
-  readonly roles: readonly RoleName[];
+  readonly roles: Pick<Roles, "scheduler" | "worker" | "checker">;
   /** Longest step of an owner in ms, for as long as no lease service answers. */
   readonly stepLimitMs: (owner: { readonly role: "worker" | "checker" }) => number;
   readonly live?: Live;
@@ -38,7 +33,7 @@ const sessionsMaxDefault = 64;
 /** Builds the crew; nothing is offered before `offers.start()`. */
 export async function buildCrew(engine: Engine, options: CrewOptions): Promise<RunningCrew> {
   const liveness = new Liveness(engine, options.stepLimitMs);
-  const crew: Crew = { runners: await runnersOf(engine, options), scheduler: await schedulerOf(engine, options.roles), liveness };
+  const crew: Crew = { runners: runnersOf(engine, options), scheduler: options.roles.scheduler?.(engine) ?? null, liveness };
   const carrier = new Carrier(engine, crew);
   const offers = new Offers(engine, crew, {
     carrier, settings: { sessionsMax: options.sessionsMax ?? sessionsMaxDefault, claims: options.serves.claims },
@@ -81,14 +76,6 @@ function offerLater(engine: Engine, offers: Offers, { patienceMs }: Serving): ()
   };
 }
 
-async function runnersOf(engine: Engine, { roles, live }: CrewOptions): Promise<CycleRunner[]> {
-  const options = live ? { live } : {};
-  const runners: CycleRunner[] = [];
-  if (roles.includes("worker")) runners.push((await import("@loopledger/worker/worker")).buildRunner(engine, options));
-  if (roles.includes("checker")) runners.push((await import("@loopledger/checker/checker")).reviewRunner(engine, options));
-  return runners;
-}
-async function schedulerOf(engine: Engine, roles: readonly RoleName[]): Promise<Crew["scheduler"]> {
-  if (!roles.includes("scheduler")) return null;
-  return (await import("@loopledger/scheduler/scheduler")).makeScheduler(engine);
+function runnersOf(engine: Engine, { roles: { worker, checker }, live }: CrewOptions): CycleRunner[] {
+  return [worker, checker].flatMap((make) => (make ? [make(engine, live ? { live } : {})] : []));
 }

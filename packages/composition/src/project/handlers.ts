@@ -4,9 +4,8 @@ import { join, resolve } from "node:path";
 import type { HandlersConfigInput } from "@loopledger/handlers/builders";
 import type { Handlers } from "@loopledger/shared/ports";
 import { sessionFolder } from "@loopledger/shared/blobs";
-import type { Project } from "../config/project.ts";
-import type { CommandContext } from "../context.ts";
-import type { HandlerPorts } from "./engine-options.ts";
+import type { EnginePlace, HandlerPorts } from "../engine/engine-options.ts";
+import type { Project } from "./project.ts";
 
 /** Commands that were typed, by the names under which a goal finds them. Their names start with `run/`. */
 export interface AdHoc {
@@ -17,7 +16,7 @@ export interface AdHoc {
 }
 
 /** Makes the handlers when the engine's ports are there; the step server ends with the process. */
-export function handlersOf(context: CommandContext, project: Project, adHoc?: AdHoc): (ports: HandlerPorts) => Promise<Handlers> {
+export function handlersOf(place: EnginePlace, project: Project, adHoc?: AdHoc): (ports: HandlerPorts) => Promise<Handlers> {
   return async ({ blobs, clock, log }) => {
     const [{ makeHandlers }, { startStepServer }] = await Promise.all([
       import("@loopledger/handlers/registry"), import("@loopledger/handlers/steps/server"),
@@ -26,12 +25,12 @@ export function handlersOf(context: CommandContext, project: Project, adHoc?: Ad
     const config = { makers: { ...makers, ...adHoc?.makers }, checks: { ...checks, ...adHoc?.checks }, tools: { ...tools } } as HandlersConfigInput;
     return makeHandlers(config, {
       folder: project.folder,
-      environment: context.environment.variables,
-      sessionFolder: (sessionId) => join(context.dataFolder, "runs", sessionFolder(sessionId)),
+      environment: place.environment.variables,
+      sessionFolder: (sessionId) => join(place.dataFolder, "runs", sessionFolder(sessionId)),
       blobs,
       steps: await startStepServer({ log }),
       binFolder: binFolder(),
-      dataFolder: context.dataFolder,
+      dataFolder: place.dataFolder,
       protect: adHoc?.protect,
       now: () => clock.now(),
     });

@@ -7,10 +7,9 @@ import type { Blobs, Clock, Handlers, Ids, Ledger, Ownership, ReadModel } from "
 import { type Log, type LogLevel, makeEngine, makeLog, restoreFolds } from "@loopledger/shared/runtime";
 import { readSettings } from "@loopledger/shared/runtime/config";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
-import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { spokenLog } from "../story/spoken-log.ts";
-import { hasLedger, makeDataFolder } from "./data-folder.ts";
+import { Refusal } from "../refusals.ts";
+import { hasLedger, makeDataFolder } from "../ports/data-folder.ts";
 import type { EngineOptions, EnginePlace, OpenEngine } from "./engine-options.ts";
 
 export async function openEngine(place: EnginePlace, options: EngineOptions): Promise<OpenEngine> {
@@ -67,8 +66,8 @@ async function openPorts(folder: string, { clock, ids, log, options }: Opening):
 }
 
 /** A service logs for machines, and so does whoever was asked to by LOOPLEDGER_LOG_LEVEL; a person is told in sentences. */
-function logOf(asked: LogLevel | null, { logLevel, tell }: EngineOptions): Promise<Log> | Log {
-  if (asked === null && logLevel === undefined && tell !== undefined) return spokenLog(tell);
+function logOf(asked: LogLevel | null, { logLevel, spoken }: EngineOptions): Promise<Log> | Log {
+  if (asked === null && logLevel === undefined && spoken !== undefined) return spoken;
   return makeLog(asked ?? logLevel ?? "warn");
 }
 
@@ -91,8 +90,8 @@ async function closePorts({ ledger, ownership, views }: DataPorts): Promise<void
 
 /** Nothing is worse than a command that works on another ledger than the one that was meant. */
 function refuseOtherLedgers({ environment }: EnginePlace): void {
-  if (environment.kafkaBrokers === null) return;
-  throw new CliError("ledger_unreachable", "LOOPLEDGER_KAFKA_BROKERS is set, and this command has no Kafka adapter.", {
+  if (!environment.variables["LOOPLEDGER_KAFKA_BROKERS"]) return;
+  throw new Refusal("ledger_unreachable", "LOOPLEDGER_KAFKA_BROKERS is set, and this command has no Kafka adapter.", {
     next: "Unset it to work on the data folder.", exitCode: exitCodes.unreachable,
   });
 }

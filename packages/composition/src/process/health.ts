@@ -1,8 +1,8 @@
 /** The health endpoint of a process without a gateway: `/healthz` lives, `/readyz` takes work, `/metrics` in Prometheus text. */
 import { type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { Refusal } from "../refusals.ts";
 
 export interface Health {
   readonly port: number;
@@ -42,8 +42,8 @@ export async function startHealth({ port, host, unready, gauges }: HealthOptions
   };
 }
 
-export function portTaken(port: number, hint = "Name another port with --port; --port 0 takes any free one."): CliError {
-  return new CliError("port_taken", `Port ${port} is taken by another process, and nobody left a note who that is.`, { exitCode: exitCodes.failed, next: hint });
+export function portTaken(port: number, hint = "Name another port with --port; --port 0 takes any free one."): Refusal {
+  return new Refusal("port_taken", `Port ${port} is taken by another process, and nobody left a note who that is.`, { exitCode: exitCodes.failed, next: hint });
 }
 
 function send(response: ServerResponse, status: number, body: object | string): void {

@@ -1,15 +1,13 @@
 /** All roles of a serving process, started in order and stopped in the reverse one; its port is open when it takes work. */
-import type { Gateway, ListenOptions } from "@loopledger/gateway/gateway";
-import type { Projector } from "@loopledger/projector/projector";
 import { isLoopledgerError } from "@loopledger/shared/core/errors";
-import type { Engine } from "@loopledger/shared/runtime";
-import { CliError } from "../errors.ts";
-import { type Live, type RoleName, type RunningCrew, type Serving, buildCrew } from "./crew.ts";
-import { portTaken, startHealth } from "./health.ts";
-import type { OpenEngine } from "./engine-options.ts";
+import type { OpenEngine } from "../engine/engine-options.ts";
+import { portTaken, startHealth } from "../process/health.ts";
+import { Refusal } from "../refusals.ts";
+import { type RunningCrew, type Serving, buildCrew } from "./crew.ts";
+import type { Live, Listening, RoleName, Roles } from "./roles.ts";
 
 export interface ServicesOptions {
-  readonly roles: readonly RoleName[];
+  readonly roles: Roles;
   readonly stepLimitMs: (owner: { readonly role: "worker" | "checker" }) => number;
   readonly serves: Serving;
   readonly live?: Live;
@@ -44,10 +42,10 @@ export async function startServices(opened: OpenEngine, options: ServicesOptions
     await opened.close();
   };
   try {
-    const projector = options.roles.includes("projector") ? await (await import("@loopledger/projector/projector")).startProjector(engine) : null;
+    const projector = await options.roles.projector?.(engine);
     if (projector) running.push({ name: "projector", ready: () => projector.ready(), stop: () => projector.stop() });
-    const port = await openPort(opened, { ...options, crew, running, projector }).catch((error: unknown) => {
-      if (options.portMayBeTaken && error instanceof CliError && error.code === "port_taken") return null;
+    const port = await openPort(opened, { ...options, crew, running }).catch((error: unknown) => {
+      if (options.portMayBeTaken && error instanceof Refusal && error.code === "port_taken") return null;
       throw error;
     });
     crew.offers.start();
@@ -58,27 +56,20 @@ export async function startServices(opened: OpenEngine, options: ServicesOptions
   }
 }
 
-type PortOptions = ServicesOptions & { readonly crew: RunningCrew; readonly running: Role[]; readonly projector: Projector | null };
+type PortOptions = ServicesOptions & { readonly crew: RunningCrew; readonly running: Role[] };
 
 /** The gateway, or without its role what tells of health; either way the port is open when the process takes work. */
 async function openPort({ engine, ledger }: OpenEngine, options: PortOptions): Promise<number> {
-  const { crew, running, projector } = options;
+  const { crew, running, roles } = options;
   const unready = async (): Promise<string[]> => {
     const ledgerAnswers = await ledger.end().then(() => true, () => false);
     return [...(ledgerAnswers ? [] : ["ledger"]), ...running.filter((role) => !role.ready()).map((role) => role.name)];
   };
   const gauges = () => ({ loopledger_sessions_carried: crew.offers.carried, loopledger_sessions_kept: engine.folds.ids().length });
-  const listening = { host: options.host, port: options.port, unready, gauges };
-  const opened = options.roles.includes("gateway")
-    ? await openGateway(engine, { ...listening, principal: options.principal, ...(projector && { projector }) })
-    : await startHealth(listening);
-  running.push({ name: "gateway", ready: () => true, stop: () => opened.stop() });
-  return opened.port;
-}
-
-async function openGateway(engine: Engine, options: ListenOptions): Promise<Gateway> {
-  const { startGateway } = await import("@loopledger/gateway/gateway");
-  return startGateway(engine, options).catch((error: unknown) => {
+  const listening: Listening = { host: options.host, port: options.port, principal: options.principal, unready, gauges };
+  const opened = await (roles.gateway?.(engine, listening) ?? startHealth(listening)).catch((error: unknown) => {
     throw isLoopledgerError(error, "address_in_use") ? portTaken(options.port) : error;
   });
+  running.push({ name: "gateway", ready: () => true, stop: () => opened.stop() });
+  return opened.port;
 }

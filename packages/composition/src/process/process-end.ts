@@ -1,9 +1,9 @@
-/** How this process lives and ends: it stays while a command works, survives what nobody awaited, and flushes before it leaves. */
-import type { ExitCode } from "./exit-codes.ts";
+/** How a process that is composed here lives and ends: it stays while there is work, survives what nobody awaited, and flushes before it leaves. */
+import type { ExitCode } from "../exit-codes.ts";
 
 const aDayMs = 86_400_000;
 
-/** The engine's timers keep no process alive by themselves; a command that still works does. */
+/** The engine's timers keep no process alive by themselves; a process that still works does. */
 export function keepAlive(): void {
   setInterval(() => undefined, aDayMs);
 }

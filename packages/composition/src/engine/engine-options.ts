@@ -1,13 +1,14 @@
-/** What a command asks of the engine that it is given, and what it gets. */
+/** What a process asks of the engine that it is given, and what it gets. */
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { Blobs, Clock, Handlers, Ledger, Positions, ReadModel } from "@loopledger/shared/ports";
 import type { Engine, Log, LogLevel } from "@loopledger/shared/runtime";
-import type { Environment } from "../environment.ts";
+import type { Variables } from "../environment.ts";
 
 /** Where the engine lives and what its environment says. */
 export interface EnginePlace {
+  /** Absolute. */
   readonly dataFolder: string;
-  readonly environment: Environment;
+  readonly environment: { readonly variables: Variables };
 }
 
 export interface EngineOptions {
@@ -23,8 +24,8 @@ export interface EngineOptions {
   readonly history?: boolean;
   /** Open the read models too. */
   readonly views?: boolean;
-  /** Gets warnings and errors as sentences, in place of a log. */
-  readonly tell?: (sentence: string) => void;
+  /** What a person who watches is told, in place of a log for machines. */
+  readonly spoken?: Log;
   /** From which level on the log speaks where LOOPLEDGER_LOG_LEVEL says nothing (default `warn`). */
   readonly logLevel?: LogLevel;
 }

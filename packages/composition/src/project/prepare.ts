@@ -1,20 +1,20 @@
 /** Runs the project's `prepare` program before the first step. What it prints is shown only where it fails. */
 import { spawn } from "node:child_process";
-import type { Project } from "../config/project.ts";
-import type { CommandContext } from "../context.ts";
-import { CliError } from "../errors.ts";
+import type { EnginePlace } from "../engine/engine-options.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { makeDataFolder } from "./data-folder.ts";
+import { Refusal } from "../refusals.ts";
+import { makeDataFolder } from "../ports/data-folder.ts";
+import type { Project } from "./project.ts";
 
 const defaultSeconds = 120;
 const outputMax = 4_000;
 
 /** Throws `prepare_failed` where it leaves with another code than 0, cannot start, or takes too long. */
-export async function prepareProject(context: CommandContext, project: Project): Promise<void> {
+export async function prepareProject(place: EnginePlace, project: Project): Promise<void> {
   if (project.prepare === null) return;
-  makeDataFolder(context.dataFolder);
+  makeDataFolder(place.dataFolder);
   const { exec: [command = "", ...words], timeoutSeconds = defaultSeconds } = project.prepare;
-  const child = spawn(command, words, { cwd: project.folder, env: { ...context.environment.variables, LOOPLEDGER_DATA: context.dataFolder }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, words, { cwd: project.folder, env: { ...place.environment.variables, LOOPLEDGER_DATA: place.dataFolder }, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => { output = `${output}${chunk}`.slice(-outputMax); });
   const ended = await new Promise<string | null>((resolve) => {
@@ -30,7 +30,7 @@ export async function prepareProject(context: CommandContext, project: Project):
   child.stdout.destroy();
   child.stderr.destroy();
   if (ended === null) return;
-  throw new CliError("prepare_failed", `The project's prepare program ${ended}: ${[command, ...words].join(" ")}`, {
+  throw new Refusal("prepare_failed", `The project's prepare program ${ended}: ${[command, ...words].join(" ")}`, {
     exitCode: exitCodes.failed, next: "Run it by hand; the project starts once it leaves with 0.", faults: output.trim() === "" ? [] : [output.trim()],
   });
 }

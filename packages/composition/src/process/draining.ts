@@ -1,7 +1,7 @@
 /** Leaving in order: the first SIGINT, SIGTERM or SIGHUP drains within five seconds, the second leaves at once. */
 import { setTimeout as pause } from "node:timers/promises";
 import { exitCodes } from "../exit-codes.ts";
-import { exitWith } from "../process-end.ts";
+import { exitWith } from "./process-end.ts";
 
 const drainMsMax = 4_800;
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

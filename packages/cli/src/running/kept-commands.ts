@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from "node:util";
 import { quoted } from "@loopledger/shared/core/shell-word";
 import { sessionFolder } from "@loopledger/shared/blobs";
 import { z } from "zod";
-import type { AdHoc } from "./project-handlers.ts";
+import type { AdHoc } from "@loopledger/composition/project/handlers";
 
 const kept = z.strictObject({
   folder: z.string().min(1), checks: z.record(z.string(), z.record(z.string(), z.unknown())), protect: z.array(z.string()), cwd: z.string().optional(), line: z.array(z.string()).optional(),

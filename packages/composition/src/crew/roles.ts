@@ -1,0 +1,47 @@
+/**
+ * The roles that a process may have, and how each is made. This package knows no service: whoever composes hands the makers in, a
+ * service's main its own one, the command line all that were asked for.
+ */
+import type { CycleRunner, Engine, Scheduler } from "@loopledger/shared/runtime";
+
+export const roleNames = ["scheduler", "worker", "checker", "projector", "gateway", "intake"] as const;
+export type RoleName = (typeof roleNames)[number];
+
+/** Gets what a running maker or check prints. */
+export type Live = (sessionId: string, source: "maker" | "check", chunk: Uint8Array) => void;
+
+/** Something that runs beside the crew. */
+export interface Beside {
+  /** It does its work now. */
+  ready(): boolean;
+  /** Resolves when it has ended: with the reason where it does not go on, with null where it was stopped. */
+  readonly over: Promise<Error | null>;
+  stop(): Promise<void>;
+}
+/** What answers over HTTP. */
+export interface Listener {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+export interface Listening {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** Who acts, for as long as nobody has to prove who they are. */
+  readonly principal: string;
+  /** What does not take work now, by name; empty = ready. */
+  readonly unready: () => Promise<readonly string[]>;
+  /** Figures of the process, by name. */
+  readonly gauges: () => Readonly<Record<string, number>>;
+}
+
+type MakeRunner = (engine: Engine, options: { readonly live?: Live }) => CycleRunner;
+
+/** The makers of the roles that a process has. `gateway` makes what listens in place of the plain health endpoint. */
+export interface Roles {
+  readonly scheduler?: (engine: Engine) => Scheduler;
+  readonly worker?: MakeRunner;
+  readonly checker?: MakeRunner;
+  readonly projector?: (engine: Engine) => Promise<Beside>;
+  readonly gateway?: (engine: Engine, listening: Listening) => Promise<Listener>;
+}

@@ -1,0 +1,47 @@
+/** Which sessions this process can run: those whose makers and checks it has all of. */
+import type { Goal, Leaf } from "@loopledger/shared/core/events/goal";
+import { isOfRun } from "@loopledger/shared/core/session/standstill";
+import type { SessionState } from "@loopledger/shared/core/session/state";
+import type { Engine } from "@loopledger/shared/runtime";
+import type { Serving } from "../crew/crew.ts";
+import type { AdHoc } from "./handlers.ts";
+import type { Project } from "./project.ts";
+
+export function knownHandlers({ handlers: { makers, checks } }: Project, adHoc?: AdHoc): Known {
+  return { handlers: { makers: { ...makers, ...adHoc?.makers }, checks: { ...checks, ...adHoc?.checks } } };
+}
+export function canRun(known: Known, { submission }: Pick<SessionState, "submission">): boolean {
+  return submission !== null && missingHandlers(submission.goal, known).length === 0;
+}
+
+/**
+ * What a serving process claims: what it can run at once; and what nobody has taken for the length of a lease, so that a session whose
+ * handlers are gone is said to wait for them. Never what a `run` brought its own commands for.
+ */
+export function servedBy(engine: Engine, project: Project): Serving {
+  const known = knownHandlers(project);
+  const patienceMs = (state: SessionState): number => Math.max(0, (state.at ?? 0) + engine.leaseMs - engine.logClock.now());
+  return {
+    claims: (state) => !isOfRun(state) && (canRun(known, state) || patienceMs(state) === 0),
+    patienceMs: (state) => (state.open === null || isOfRun(state) || canRun(known, state) ? null : patienceMs(state)),
+  };
+}
+
+/** What is there, by name. */
+export interface Known {
+  readonly handlers: { readonly makers: object; readonly checks: object };
+}
+
+/** Names of handlers in a goal that the config does not have. */
+export function missingHandlers(goal: Goal, { handlers }: Known): string[] {
+  const makers = typeof goal.maker === "string" ? [goal.maker] : Object.values(goal.maker);
+  const checks = new Set([goal.check, ...leafChecks(goal.leaves ?? [])]);
+  const known = (kind: "makers" | "checks"): string => Object.keys(handlers[kind]).join(", ") || "none";
+  return [
+    ...makers.filter((name) => !Object.hasOwn(handlers.makers, name)).map((name) => `there is no maker ${name} in the config (makers: ${known("makers")})`),
+    ...[...checks].filter((name) => !Object.hasOwn(handlers.checks, name)).map((name) => `there is no check ${name} in the config (checks: ${known("checks")})`),
+  ];
+}
+function leafChecks(leaves: readonly Leaf[]): string[] {
+  return leaves.flatMap((leaf) => [...(leaf.check === undefined ? [] : [leaf.check]), ...leafChecks(leaf.leaves ?? [])]);
+}
