@@ -9,6 +9,7 @@ import type { Actor } from "@loopledger/shared/core/events/envelope";
 import { budgetOf, spentToTheLast } from "@loopledger/shared/core/budget/budget";
 import type { Amounts } from "@loopledger/shared/core/events/fields";
 import type { JsonObject } from "@loopledger/shared/core/json";
+import { passingFault } from "@loopledger/shared/core/retry/passing";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { makerOf } from "@loopledger/shared/core/session/plan";
 import type { Checkpoint, OpenDispatch } from "@loopledger/shared/core/session/state";
@@ -82,9 +83,18 @@ async function runMaker(engine: Engine, run: Run, at: Running): Promise<CycleEnd
     await steps.idle();
     if (watch.reason() === "stale") throw new StaleOwner(tenure.sessionId, "stale_epoch");
     return watch.reason() !== null ? { kind: "stopped" } : steps.suspended ? { kind: "suspended" } : end;
+  } catch (error) {
+    return putOff(tenure, error);
   } finally {
     watch.close();
   }
+}
+
+/** A run that the surroundings broke off is tried again as any transient failure is, unless a call of it has to be settled first. */
+function putOff(tenure: Tenure, error: unknown): CycleEnd {
+  const code = passingFault(error);
+  if (code === null || !tenure.holds() || tenure.state.unsettled.length > 0) throw error;
+  return { kind: "failed", failure: "transient", code, message: `${code}: ${error instanceof Error ? error.message : String(error)}`, fingerprint: code };
 }
 
 async function finish(engine: Engine, run: Run, end: CycleEnd): Promise<void> {

@@ -7,11 +7,12 @@ import type { StepApi } from "@loopledger/shared/core/effects/handling";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { CycleLog } from "@loopledger/shared/core/events/fields";
 import type { Json } from "@loopledger/shared/core/json";
+import { passingFault } from "@loopledger/shared/core/retry/passing";
 import type { ExecDefinition } from "../config/definitions.ts";
 import type { HandlersDeps } from "../deps.ts";
 import { type JsonRead, readJson } from "../results/json-text.ts";
 import { stepGate } from "../steps/gate.ts";
-import { type Ended, launch, runFolderOf } from "../supervisor/launch.ts";
+import { type Ended, cannotStart, launch, runFolderOf } from "../supervisor/launch.ts";
 import { afterEarlier } from "../supervisor/live.ts";
 import { environmentFor } from "./environment.ts";
 import { openLiveFile } from "./live-file.ts";
@@ -70,7 +71,8 @@ async function runOnce(asked: ExecRun, sessionFolder: string): Promise<ExecEnd> 
   };
   const output = new Output({ blobs: deps.blobs, sessionId: asked.sessionId, redactor, live });
   try {
-    const files = await prepare(asked, runFolder);
+    const files = await prepare(asked, runFolder).catch(noRoom);
+    if (files.kind === "cannot_start") return { ended: files, log: await output.finish(), result: null, left: null };
     const steps = mounted === null ? {} : { LOOPLEDGER_STEP_URL: mounted.url, LOOPLEDGER_STEP_TOKEN: mounted.token };
     const environment = environmentFor(deps.environment, {
       names: definition.env ?? [], binFolder: deps.binFolder,
@@ -86,7 +88,8 @@ async function runOnce(asked: ExecRun, sessionFolder: string): Promise<ExecEnd> 
     gate?.close();
     mounted?.unmount();
     await shown?.close();
-    await rm(runFolder, { recursive: true, force: true });
+    // What cannot be removed now costs room, never the run.
+    await rm(runFolder, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
@@ -105,7 +108,15 @@ export function whyNotStarted(definition: ExecDefinition, ended: Extract<Ended, 
   return path !== null && existsSync(path) ? `the interpreter that the first line of ${program} names is not there` : `no such program ${program}`;
 }
 
+/** The host has no room for the files of a run: nothing was started, and it is tried again. */
+function noRoom(error: NodeJS.ErrnoException): Ended & { kind: "cannot_start" } {
+  const code = passingFault(error);
+  if (code === null) throw error;
+  return cannotStart(code, `the files of the run cannot be written: ${error.message}`);
+}
+
 interface Prepared {
+  readonly kind: "prepared";
   readonly cwd: string;
   readonly stdin: string;
   readonly result: string;
@@ -122,7 +133,7 @@ async function prepare(asked: ExecRun, runFolder: string): Promise<Prepared> {
   const cwd = resolve(asked.deps.folder, asked.definition.cwd ?? ".");
   const there = await stat(cwd).then((found) => found.isDirectory(), () => false);
   return {
-    cwd, stdin, result,
+    kind: "prepared", cwd, stdin, result,
     variables: { [asked.resultVariable]: result, ...(asked.prompt === undefined ? {} : { LOOPLEDGER_PROMPT_FILE: prompt }) },
     missing: there ? null : { kind: "cannot_start", passing: false, errno: "ENOENT", message: `the folder ${asked.definition.cwd ?? "."} is missing` },
   };

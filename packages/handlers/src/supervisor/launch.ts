@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { passingFault } from "@loopledger/shared/core/retry/passing";
 import { liveRuns } from "./live.ts";
 // biome-ignore lint/correctness/useImportExtensions: plain JavaScript with a declaration beside it.
 import { endRecorded, runFolderOf } from "./records.mjs";
@@ -204,10 +205,9 @@ class Run {
   }
 }
 
-const shortages: ReadonlySet<string> = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE", "EBUSY", "ETXTBSY", "ENOSPC"]);
-
-function cannotStart(errno: string, message: string): Ended {
-  return { kind: "cannot_start", passing: shortages.has(errno), errno, message };
+/** The program has not been started; `passing` where the host is at fault. */
+export function cannotStart(errno: string, message: string): Extract<Ended, { kind: "cannot_start" }> {
+  return { kind: "cannot_start", passing: passingFault({ code: errno }) !== null, errno, message };
 }
 
 function endOf(said: Said): Ended {

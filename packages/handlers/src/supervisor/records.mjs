@@ -23,7 +23,8 @@ export function newRecord({ run, kind, epoch }) {
 }
 
 export function removeRecord(folder, run) {
-  rmSync(join(folder, `${run}${suffix}`), { force: true });
+  const path = join(folder, `${run}${suffix}`);
+  for (const one of [`${path}.new`, path]) rmSync(one, { force: true });
 }
 
 /** The folder of a run's own files: its input may hold what nobody else should read, so it goes when its worker cannot see to it. */

@@ -45,8 +45,12 @@ async function finish(message) {
   if (record !== null) {
     if (ending === null) killAt = performance.now() + orphanGraceMs;
     await endAll(look, { killAt: () => killAt });
-    if (workerGone) removeRunFolder(spec.folder, spec.run);
-    removeRecord(spec.folder, spec.run);
+    try {
+      if (workerGone) removeRunFolder(spec.folder, spec.run);
+      removeRecord(spec.folder, spec.run);
+    } catch {
+      // How it ended is told all the same; a record of a run that is gone is removed by the next one.
+    }
   }
   tell(message);
   if (workerGone) process.exit(0);
@@ -89,7 +93,11 @@ function run() {
   running = true;
   // Without a start time it is gone already, and so is its group unless it left others in it.
   record = { ...record, group: { pid: child.pid, start: statOf(child.pid)?.start ?? "" } };
-  writeRecord(spec.folder, record);
+  try {
+    writeRecord(spec.folder, record);
+  } catch {
+    // A disk without room: the first record names this supervisor, and the run's marker finds its members.
+  }
   tell({ started: child.pid });
   if (spec.timeoutMs <= longestTimerMs) setTimeout(() => end("timeout", spec.graceMs), spec.timeoutMs).unref();
   if (killAt !== Number.POSITIVE_INFINITY) end(cause, 0);

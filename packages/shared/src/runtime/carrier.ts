@@ -10,6 +10,7 @@ import type { LogTime, SessionId } from "../core/brand.ts";
 import type { Cycle } from "../core/events/fields.ts";
 import { type Decision, type WaitsOn, decide } from "../core/session/decide.ts";
 import type { Checkpoint, SessionState } from "../core/session/state.ts";
+import { passingFault } from "../core/retry/passing.ts";
 import type { Engine } from "./engine.ts";
 import type { Liveness } from "./liveness.ts";
 import { StaleOwner, Suspended, Tenure } from "./tenure.ts";
@@ -121,7 +122,7 @@ export class Carrier {
         case "hand_back": await turn.handBack(decision.why); return false;
         case "settle": await this.#runner("build").settle(turn.held(), decision.keys, turn.stopping); return false;
         case "perform": await this.#runner("build").perform(turn.held(), decision.checkpoint, turn.stopping); return false;
-        case "run": await this.#runner(decision.cycle).run(turn.held(), turn.stopping); turn.faults = 0; return true;
+        case "run": await this.#runner(decision.cycle).run(turn.held(), turn.stopping); turn.faults = turn.passing = 0; return true;
       }
     } catch (error) {
       await this.#failed(turn, error);
@@ -153,6 +154,13 @@ export class Carrier {
       turn.lose();
       return;
     }
+    // What the surroundings lack for a while is no fault of the cycle, and is not recorded as one.
+    if (passingFault(error) !== null) {
+      turn.passing++;
+      this.#engine.log.warn({ err: error, session: turn.sessionId, passing: turn.passing }, "cycle put off");
+      turn.lose();
+      return turn.wait(Math.min(longestWaitMs, 50 * 2 ** turn.passing));
+    }
     turn.faults++;
     this.#engine.log.error({ err: error, session: turn.sessionId, faults: turn.faults }, "cycle dropped");
     turn.lastFault = error instanceof StaleOwner ? new Error(`the ledger refuses what the owner of ${turn.sessionId} writes: ${error.reason}`) : error;
@@ -168,6 +176,8 @@ class Turn {
   readonly #engine: Engine;
   tenure: Tenure | null = null;
   faults = 0;
+  /** Faults of the surroundings in a row. */
+  passing = 0;
   lastFault: unknown = null;
 
   constructor(engine: Engine, sessionId: SessionId, stopping: AbortSignal) {
