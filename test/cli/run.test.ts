@@ -134,6 +134,7 @@ describe("run finds its session again whatever the line says of ceilings and env
     twoLines(shop);
     const again = await shop.run(...words, "--env", "NOPE", "--timeout", "50", "--stdin", "prompt");
     expect(again.err).toContain("--env NOPE: it is not set here");
+    expect(again).toMatchObject({ code: 0 });
     const { out } = await shop.run("ls", "--json");
     expect(out.trim().split("\n").map((line) => JSON.parse(line).sessionId)).toEqual([idOf(again.out)]);
   });

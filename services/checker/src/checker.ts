@@ -111,9 +111,17 @@ async function changed(engine: Engine, at: Review, seen: { readonly found: { rea
   const pinned = seen.expected ?? own(at.tenure.state.pins, at.check.name)?.digest;
   if (pinned === undefined || pinned === found.digest) return false;
   const detail = { check: at.check.name, expected: pinned, found: found.digest, pinned: [...found.pinned] };
-  const error = `check ${at.check.name} or a file that it pins has changed: ${found.pinned.join(", ") || "its definition"}`;
+  const error = `check ${at.check.name} has changed: ${whatChanged(found.pinned, seen.expected === undefined ? own(at.tenure.state.pins, at.check.name)?.pinned : found.pinned)}`;
   await suspend(engine, at.tenure, { reason: "check_changed", error, detail });
   return true;
+}
+
+/** As exactly as names tell it: what came, what went, else what it may be. */
+function whatChanged(found: readonly string[], before: readonly string[] = found): string {
+  const came = found.filter((one) => !before.includes(one));
+  const went = before.filter((one) => !found.includes(one));
+  if (came.length + went.length > 0) return [...came.map((one) => `${one} is pinned now`), ...went.map((one) => `${one} is gone`)].join(", ");
+  return found.length === 0 ? "its command or function, since it pins no file" : `its command, or the content of one of ${found.join(", ")}`;
 }
 
 async function suspend(

@@ -41,6 +41,28 @@ test.each([
   expect((await pin({ exec })).pinned).toEqual(pinned);
 });
 
+test.each([
+  ["a time limit", { timeoutSeconds: 5 }], ["a limit of silence", { idleSeconds: 5 }], ["a variable that is handed on", { env: ["CI"] }], ["all of them", { env: ["A", "B"], timeoutSeconds: 1, idleSeconds: 2 }],
+])("how it is run is no part of what it is: %s", async (_what, options) => {
+  const { pin } = await project({ "a.sh": "1" });
+  expect(await pin({ exec: ["sh", "a.sh"], ...options })).toEqual(await pin({ exec: ["sh", "a.sh"] }));
+});
+
+test.each([
+  ["its words", { exec: ["sh", "a.sh", "-x"] }], ["a shell", { exec: ["sh a.sh"], shell: true }], ["its folder", { exec: ["sh", "a.sh"], cwd: "." }], ["its globs", { exec: ["sh", "a.sh"], pin: ["b*"] }],
+])("what it is is: %s", async (_what, check) => {
+  const { pin } = await project({ "a.sh": "1" });
+  expect((await pin(check)).digest).not.toBe((await pin({ exec: ["sh", "a.sh"] })).digest);
+});
+
+test("of a check behind HTTP the time limits are left out, its address is not", async () => {
+  const { folder } = await project({});
+  const digest = async (http: object, more: object = {}) => (await checkDigest({ kind: "http", ...checkKinds.http.parse({ http, ...more }) }, { folder, protect: [] })).digest;
+  const first = await digest({ url: "http://127.0.0.1:1/check" });
+  expect(await digest({ url: "http://127.0.0.1:1/check", timeoutSeconds: 3 }, { timeoutSeconds: 4 })).toBe(first);
+  expect(await digest({ url: "http://127.0.0.1:1/other" })).not.toBe(first);
+});
+
 test("a shell's line pins the files that it names", async () => {
   const { pin, write } = await project({ "a.sh": "1", "b.sh": "2" });
   const first = await pin({ exec: "./a.sh && (sh b.sh | tee log)", shell: true });

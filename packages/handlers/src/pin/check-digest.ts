@@ -1,4 +1,11 @@
-/** What a check's digest covers: its definition, and the content of what it pins. Where any of it changes, the digest does. */
+/**
+ * What a check's digest covers: what is run or asked and where (words, shell, folder, address, function), its globs, and the content of
+ * what it pins. Where any of it changes, the digest does, and the session waits for a person.
+ *
+ * It does not cover how the operator has it run: time limits, which can only keep a verdict back and never make one, and the names of
+ * the environment variables that are handed on, whose values no digest could cover. So a session goes on under a longer limit, or with
+ * a variable that its maker needs, without being asked about its check.
+ */
 import { createHash } from "node:crypto";
 import type { Digest } from "@loopledger/shared/core/brand";
 import { readFile } from "node:fs/promises";
@@ -31,7 +38,7 @@ export async function checkDigest(definition: CheckDefinition, { folder, protect
   }
   for (const path of await filesOf([...(definition.pin ?? []), ...protect], folder)) parts.set(path, await contentOf(join(folder, path)));
   const names = [...parts.keys()].sort();
-  const hash = createHash("sha256").update(canonicalDefinition(definition));
+  const hash = createHash("sha256").update(canonicalDefinition(judging(definition)));
   for (const name of names) hash.update(`\n${JSON.stringify([name, parts.get(name)])}`);
   const listed = names.map((name) => name.slice(0, 1024));
   const more = listed.length - namesMax;
@@ -39,6 +46,15 @@ export async function checkDigest(definition: CheckDefinition, { folder, protect
     digest: `sha256:${hash.digest("hex")}` as Digest,
     pinned: more > 0 ? [...listed.slice(0, namesMax - 1), `and ${more + 1} more`] : listed,
   };
+}
+
+/** The definition without how the operator has it run. */
+function judging(definition: CheckDefinition): CheckDefinition {
+  const { timeoutSeconds: _limit, idleSeconds: _silence, env: _names, ...rest } = definition as Extract<CheckDefinition, { kind: "exec" }>;
+  const judge = rest as CheckDefinition;
+  if (judge.kind !== "http") return judge;
+  const { timeoutSeconds: _answer, ...http } = judge.http;
+  return { ...judge, http };
 }
 
 /** The words of a command; of a shell's line those that are plainly words. Operands of programs that only look are left out. */

@@ -4,7 +4,7 @@
  */
 import { isLoopledgerError } from "../errors.ts";
 
-/** The host is short of something, or its disk takes no more writes for now. */
+/** The host is short of something, or its disk takes no more writes. */
 const shortages: ReadonlySet<string> = new Set([
   "EAGAIN", "ENOMEM", "EMFILE", "ENFILE", "EBUSY", "ETXTBSY", "ENOSPC", "EDQUOT", "EROFS", "EIO",
 ]);
