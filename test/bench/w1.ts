@@ -1,103 +1,92 @@
 /**
- * W1: 20 iterations of one maker step and one check step each, every step on disk before the next begins.
- * Prints the floor of the same folder (append 512 bytes and fdatasync), then sequential and concurrent figures.
- *   node test/bench/w1.ts [sessions...]
+ * W1: iterations of one maker step and one check step each, every step on the disk before the next begins. First one session
+ * after the other, then many at once, each beside the floor that was measured in the same run.
  */
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
-import type { SessionId } from "../../packages/shared/src/core/brand.ts";
-import { goal } from "../../packages/shared/src/core/events/goal.ts";
-import { fn, makeHandlers, startStepServer } from "../../packages/handlers/src/index.ts";
-import { openFolderBlobs } from "../../packages/shared/src/adapters/blobs/index.ts";
-import { openSqliteLedger, openSqliteOwnership } from "../../packages/shared/src/adapters/sqlite/index.ts";
-import { createSystemClock, createSystemHost, createSystemIds } from "../../packages/shared/src/adapters/system/index.ts";
-import { Carrier, type Engine, Liveness, Offers, makeEngine, submitGoal } from "../../packages/shared/src/runtime/index.ts";
-import { reviewRunner } from "../../services/checker/src/checker.ts";
-import { makeScheduler } from "../../services/scheduler/src/scheduler.ts";
-import { buildRunner } from "../../services/worker/src/worker.ts";
+import { type Figure, quantile } from "./figures.ts";
+import type { Floor } from "./floor.ts";
+import { type Loop, openLoop } from "./embedded-loop.ts";
+import { profiled, shareFigures } from "./profile.ts";
 
 const iterations = 20;
-const { positionals } = parseArgs({ allowPositionals: true });
-const counts = positionals.length > 0 ? positionals.map(Number) : [100, 1000];
-const folder = mkdtempSync(join(process.env["BENCH_DIR"] ?? tmpdir(), "loopledger-w1-"));
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const quantile = (list: number[], q: number): string => (list.sort((a, b) => a - b)[Math.floor(list.length * q)] ?? 0).toFixed(3);
+const warmSessions = 50;
+const sequentialSessions = 50;
+/** Iterations by which CPU time is told. */
+const per = 2000;
+/** An iteration's two appends. */
+const appendsEach = 2;
 
-function floor(): void {
-  const file = openSync(join(folder, "floor"), "w");
-  const bytes = Buffer.alloc(512, 65);
-  const took: number[] = [];
-  for (let i = 0; i < 500; i++) {
-    const from = performance.now();
-    writeSync(file, bytes);
-    fdatasyncSync(file);
-    took.push(performance.now() - from);
-  }
-  closeSync(file);
-  print(`floor: append 512 bytes + fdatasync: p50 ${quantile(took, 0.5)} ms, p99 ${quantile(took, 0.99)} ms`);
+export interface W1Options {
+  readonly folder: string;
+  readonly floor: Floor;
+  /** How many sessions at once, one figure each. */
+  readonly crowds: readonly number[];
+  readonly rounds: number;
+  /** Tells the functions that took most. */
+  readonly top?: (name: string, microseconds: number) => void;
 }
 
-const starts = new Map<string, number[]>();
-const clock = createSystemClock();
-const ids = createSystemIds();
-const blobs = openFolderBlobs({ folder: join(folder, "blobs"), clock, ids });
-const handlers = makeHandlers({
-  makers: { bench: fn(async (task: { sessionId: string; iteration: number }) => {
-    const list = starts.get(task.sessionId) ?? [];
-    list.push(performance.now());
-    starts.set(task.sessionId, list);
-    return { summary: `unit ${task.iteration}`, revision: `r${task.iteration}` };
-  }) },
-  checks: { bench: fn(async (task: { iteration: number }) => ({ verdict: task.iteration < iterations ? "FAIL" : "PASS", evidence: {}, next_steps: task.iteration < iterations ? [`do-${task.iteration + 1}`] : [] })) },
-} as never, { folder, environment: {}, sessionFolder: (id) => join(folder, id), blobs, steps: await startStepServer() });
-
-async function makeWorld(): Promise<{ engine: Engine; stop(): Promise<void> }> {
-  const ledger = await openSqliteLedger({ folder, clock, ids });
-  const ownership = await openSqliteOwnership({ folder, clock });
-  const engine = makeEngine(
-    { ledger, ownership, blobs: blobs, clock, ids, host: createSystemHost(), handlers },
-    { leaseMs: 2000, silenceMs: 60_000 },
-  );
-  const liveness = new Liveness(engine, () => 600_000);
-  await liveness.start();
-  await engine.folds.start(await ledger.end());
-  const crew = { runners: [buildRunner(engine), reviewRunner(engine)], scheduler: makeScheduler(engine), liveness };
-  const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: 2000 } });
-  offers.start();
-  return { engine, async stop() { await offers.stop(); await liveness.stop(); await engine.folds.close(); await ownership.close(); await ledger.close(); } };
-}
-
-async function session(engine: Engine, id: string): Promise<void> {
-  const over = new Promise<void>((resolve) => {
-    const stop = engine.folds.follow(id as SessionId, (change) => {
-      if (change.state.end && !change.state.statusOwed) { stop(); resolve(); }
-    });
-  });
-  const wanted = goal.parse({ goal: "bench", maker: "bench", check: "bench", budget: { iterations: 1000 }, policy: { failureFirst: false, breaker: { same: 1000 } } });
-  await submitGoal(engine, wanted, { actor: { kind: "human", id: "bench" }, id: id as SessionId });
-  await over;
-}
-
-floor();
-const world = await makeWorld();
-for (let i = 0; i < 50; i++) await session(world.engine, `warm-${i}`);
-{
-  const cpu = process.cpuUsage();
-  for (let i = 0; i < 50; i++) await session(world.engine, `seq-${i}`);
-  const used = process.cpuUsage(cpu);
-  const gaps = [...starts].filter(([id]) => id.startsWith("seq-")).flatMap(([, list]) => list.slice(1).map((at, i) => at - (list[i] ?? at)));
-  print(`sequential: one iteration p50 ${quantile(gaps, 0.5)} ms, p99 ${quantile(gaps, 0.99)} ms; CPU ${(((used.user + used.system) / 1e6) * 2000 / 1000).toFixed(2)} s for 2,000`);
-}
-for (const count of counts) {
+/** Wall and CPU time of a piece of work, in ms. */
+async function timed(work: () => Promise<void>): Promise<{ readonly wallMs: number; readonly cpuMs: number }> {
   const cpu = process.cpuUsage();
   const from = performance.now();
-  await Promise.all(Array.from({ length: count }, (_, i) => session(world.engine, `c${count}-${i}`)));
-  const tookMs = performance.now() - from;
-  const used = process.cpuUsage(cpu);
-  const done = count * iterations;
-  print(`${count} sessions: ${Math.round((done / tookMs) * 1000)} iterations/s; CPU ${(((used.user + used.system) / 1e6) * 2000 / done).toFixed(2)} s for 2,000; RSS ${Math.round(process.memoryUsage().rss / 1e6)} MB`);
+  await work();
+  const { user, system } = process.cpuUsage(cpu);
+  return { wallMs: performance.now() - from, cpuMs: (user + system) / 1000 };
 }
-await world.stop();
-rmSync(folder, { recursive: true, force: true });
+
+let sessions = 0;
+const fresh = (): string => `w1-${process.pid}-${++sessions}`;
+
+async function crowd(loop: Loop, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => loop.run(fresh(), iterations)));
+}
+
+async function sequential(loop: Loop, floor: Floor): Promise<Figure[]> {
+  const ids = Array.from({ length: sequentialSessions }, fresh);
+  const { cpuMs } = await timed(async () => {
+    for (const id of ids) await loop.run(id, iterations);
+  });
+  const gaps = ids.flatMap((id) => {
+    const begun = loop.begun.get(id) ?? [];
+    return begun.slice(1).map((at, i) => at - (begun[i] ?? at));
+  });
+  const what = `maker start to next maker start, ${sequentialSessions} sessions one after the other`;
+  const p50 = quantile(gaps, 0.5);
+  return [
+    { part: "w1 sequential", name: "iteration p50", value: p50, unit: "ms", what, toFloor: p50 / (appendsEach * floor.p50Ms) },
+    { part: "w1 sequential", name: "iteration p99", value: quantile(gaps, 0.99), unit: "ms", what },
+    { part: "w1 sequential", name: `CPU for ${per} iterations`, value: (cpuMs * per) / (sequentialSessions * iterations) / 1000, unit: "s", what: "user and system time of this process" },
+  ];
+}
+
+async function together(loop: Loop, count: number, rounds: number): Promise<Figure[]> {
+  const done = count * iterations;
+  const runs = [];
+  for (let round = 0; round < rounds; round++) runs.push(await timed(() => crowd(loop, count)));
+  const part = `w1 ${count} at once`;
+  const what = `${count} sessions of ${iterations} iterations, median of ${rounds} rounds`;
+  return [
+    { part, name: "throughput", value: (done / quantile(runs.map((run) => run.wallMs), 0.5)) * 1000, unit: "iterations/s", what },
+    { part, name: `CPU for ${per} iterations`, value: (quantile(runs.map((run) => run.cpuMs), 0.5) * per) / done / 1000, unit: "s", what: "user and system time of this process" },
+    { part, name: "RSS", value: process.memoryUsage().rss / 1e6, unit: "MB", what: "after these sessions" },
+  ];
+}
+
+async function shares(loop: Loop, count: number, top: W1Options["top"]): Promise<Figure[]> {
+  const run = await profiled(() => crowd(loop, count));
+  for (const { name, ms } of run.functions.slice(0, 40)) top?.(name, (ms * 1000) / (count * iterations));
+  return shareFigures(`w1 ${count} at once: time`, run, count * iterations);
+}
+
+export async function measureW1({ folder, floor, crowds, rounds, top }: W1Options): Promise<Figure[]> {
+  const loop = await openLoop(folder);
+  try {
+    for (let i = 0; i < warmSessions; i++) await loop.run(fresh(), iterations);
+    const figures = await sequential(loop, floor);
+    for (const count of crowds) figures.push(...(await together(loop, count, rounds)));
+    if (crowds[0] !== undefined) figures.push(...(await shares(loop, crowds[0], top)));
+    return figures;
+  } finally {
+    await loop.stop();
+  }
+}
