@@ -43,7 +43,7 @@ function serveAction(bind: Bind) {
     surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
     const host = options.host ?? "127.0.0.1";
     const services = await startServices(open, {
-      roles: await rolesOf(roles), port, host, stepLimitMs: stepLimitMs(project), serves: servedBy(open.engine, project), principal: context.environment.user,
+      roles: await rolesOf(roles), port, host, stepLimitMs: stepLimitMs(project), serves: servedBy(project), principal: context.environment.user,
     }).catch((error: unknown) => {
       const taken = error instanceof CliError && error.code === "port_taken";
       throw (taken ? otherDev({ port, host: open.engine.host, dataFolder: context.dataFolder }) : null) ?? error;

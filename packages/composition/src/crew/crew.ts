@@ -1,14 +1,14 @@
 /** What carries sessions in one process: runners and a scheduler on one engine, offered what they may take. */
-import type { SessionId } from "@loopledger/shared/core/brand";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { Carrier, type Crew, type CycleRunner, type Engine, Liveness, Offers } from "@loopledger/shared/runtime";
+import { Leftovers } from "./leftovers.ts";
 import type { Live, Roles } from "./roles.ts";
 
 export interface Serving {
   /** Sessions that this process may claim. */
   readonly claims: (state: SessionState) => boolean;
-  /** After how many ms without a change a session may be claimed that may not be claimed now; null = that changes nothing. */
-  readonly patienceMs?: (state: SessionState) => number | null;
+  /** Sessions that it claims only where nobody else does, so that what is missing is told. */
+  readonly leaves?: (state: SessionState) => boolean;
 }
 export interface CrewOptions {
   readonly roles: Pick<Roles, "scheduler" | "worker" | "checker">;
@@ -35,44 +35,20 @@ export async function buildCrew(engine: Engine, options: CrewOptions): Promise<R
   const liveness = new Liveness(engine, options.stepLimitMs);
   const crew: Crew = { runners: runnersOf(engine, options), scheduler: options.roles.scheduler?.(engine) ?? null, liveness };
   const carrier = new Carrier(engine, crew);
+  const { claims, leaves } = options.serves;
+  const leftovers = leaves ? new Leftovers({ engine, liveness, leaves }) : null;
   const offers = new Offers(engine, crew, {
-    carrier, settings: { sessionsMax: options.sessionsMax ?? sessionsMaxDefault, claims: options.serves.claims },
+    carrier, settings: { sessionsMax: options.sessionsMax ?? sessionsMaxDefault, claims: (state) => claims(state) || (leftovers?.isRipe(state) ?? false) },
   });
-  const stopOffering = offerLater(engine, offers, options.serves);
   await liveness.start();
+  leftovers?.start(offers);
   return {
     offers, carrier, liveness,
     stop: async () => {
-      stopOffering();
+      leftovers?.stop();
       await offers.stop();
       await liveness.stop();
     },
-  };
-}
-
-/** What is left to others for a while is offered here again when the while is over, unless it has changed by then. */
-function offerLater(engine: Engine, offers: Offers, { patienceMs }: Serving): () => void {
-  if (!patienceMs) return () => undefined;
-  const alarms = new Map<SessionId, () => void>();
-  const arm = (state: SessionState): void => {
-    const { sessionId } = state;
-    alarms.get(sessionId)?.();
-    alarms.delete(sessionId);
-    const waitMs = patienceMs(state);
-    if (waitMs === null) return;
-    alarms.set(sessionId, engine.clock.after(waitMs + 1, () => {
-      alarms.delete(sessionId);
-      offers.offer(sessionId);
-    }));
-  };
-  const stopListening = engine.folds.listen(({ state }) => arm(state));
-  for (const id of engine.folds.ids()) {
-    const state = engine.folds.peek(id);
-    if (state) arm(state);
-  }
-  return () => {
-    stopListening();
-    for (const cancel of alarms.values()) cancel();
   };
 }
 

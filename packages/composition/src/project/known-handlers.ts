@@ -2,7 +2,6 @@
 import type { Goal, Leaf } from "@loopledger/shared/core/events/goal";
 import { isOfRun } from "@loopledger/shared/core/session/standstill";
 import type { SessionState } from "@loopledger/shared/core/session/state";
-import type { Engine } from "@loopledger/shared/runtime";
 import type { Serving } from "../crew/crew.ts";
 import type { AdHoc } from "./handlers.ts";
 import type { Project } from "./project.ts";
@@ -15,15 +14,14 @@ export function canRun(known: Known, { submission }: Pick<SessionState, "submiss
 }
 
 /**
- * What a serving process claims: what it can run at once; and what nobody has taken for the length of a lease, so that a session whose
- * handlers are gone is said to wait for them. Never what a `run` brought its own commands for.
+ * What a serving process claims: what it can run at once; and what nobody else takes, so that a session whose handlers are gone is said
+ * to wait for them. Never what a `run` brought its own commands for.
  */
-export function servedBy(engine: Engine, project: Project): Serving {
+export function servedBy(project: Project): Serving {
   const known = knownHandlers(project);
-  const patienceMs = (state: SessionState): number => Math.max(0, (state.at ?? 0) + engine.leaseMs - engine.logClock.now());
   return {
-    claims: (state) => !isOfRun(state) && (canRun(known, state) || patienceMs(state) === 0),
-    patienceMs: (state) => (state.open === null || isOfRun(state) || canRun(known, state) ? null : patienceMs(state)),
+    claims: (state) => !isOfRun(state) && canRun(known, state),
+    leaves: (state) => !isOfRun(state) && !canRun(known, state),
   };
 }
 
