@@ -101,9 +101,9 @@ export class Projection {
 
   /** Folds of its own for the partitions that the engine's do not cover yet, on top of the snapshots. */
   async #foldFrom(behind: ReadonlyMap<number, Offset>): Promise<void> {
-    const { ledger, ids, log, clock, guards } = this.#engine;
+    const { ledger, ids, log, guards, supervision } = this.#engine;
     const folds = new Folds({
-      ledger, ids, evolve: makeEvolve(guards), later: (call) => void clock.after(250, call),
+      ledger, ids, evolve: makeEvolve(guards), supervision,
       report: (error, what) => log.error({ err: error }, `projector: ${what}`),
     });
     this.#own = { folds, changed: new Changed(folds, { from: behind, onFolded: () => this.#settings.onFolded(this) }) };

@@ -8,6 +8,7 @@ import { Failpoints } from "./failpoints.ts";
 import { Folds, type FoldsOptions } from "./folds.ts";
 import { type Log, silentLog } from "./log.ts";
 import { LogClock } from "./log-clock.ts";
+import { Supervision } from "./supervision.ts";
 
 export interface Ports {
   readonly ledger: Ledger;
@@ -25,6 +26,8 @@ export interface EngineSettings {
   readonly silenceMs: number;
   readonly log?: Log;
   readonly failpoints?: Failpoints;
+  /** Of the process, where something runs in it before there is an engine. */
+  readonly supervision?: Supervision;
   /** Only test code hands in anything but the default. */
   readonly guards?: Guards;
   readonly only?: FoldsOptions["only"];
@@ -40,24 +43,24 @@ export interface Engine extends Ports {
   /** The time by which timers and call windows are judged, as far as this process can tell. */
   readonly logClock: LogClock;
   readonly log: Log;
+  /** Every reactor, timer and stream that runs on this engine, by name. */
+  readonly supervision: Supervision;
   readonly leaseMs: number;
   readonly silenceMs: number;
   readonly patienceMs: number;
 }
 
-/** How long after a failed reading of a session's history it is read again, in ms. */
-const historyRetryMs = 250;
-
 export function makeEngine(ports: Ports, settings: EngineSettings): Engine {
   const log = settings.log ?? silentLog;
   const guards = settings.guards ?? guardsOn;
   const report = (error: unknown, what: string): void => log.error({ err: error }, what);
+  const supervision = settings.supervision ?? new Supervision({ clock: ports.clock, report });
   const logClock = new LogClock(ports.clock);
   const folds = new Folds({
-    ledger: ports.ledger, ids: ports.ids, report, heard: (time, own) => logClock.heard(time, own), evolve: makeEvolve(guards), later: (call) => void ports.clock.after(historyRetryMs, call), ...(settings.only && { only: settings.only }),
+    ledger: ports.ledger, ids: ports.ids, report, heard: (time, own) => logClock.heard(time, own), evolve: makeEvolve(guards), supervision, ...(settings.only && { only: settings.only }),
   });
   return {
-    ...ports, folds, guards, log, logClock, leaseMs: settings.leaseMs, silenceMs: settings.silenceMs,
+    ...ports, folds, guards, log, logClock, supervision, leaseMs: settings.leaseMs, silenceMs: settings.silenceMs,
     patienceMs: settings.patienceMs ?? Number.POSITIVE_INFINITY,
     ownerId: ports.ids.uuid() as OwnerId,
     author: new Author({ ledgerId: ports.ledger.ledgerId, clock: ports.clock, ids: ports.ids }),

@@ -4,6 +4,7 @@ import type { Offset, SessionId } from "../core/brand.ts";
 import type { Ledger } from "../ports/index.ts";
 import { recordOf, sha256, submissionOf } from "../testing/index.ts";
 import { Folds } from "./folds.ts";
+import { Supervision } from "./supervision.ts";
 
 const clock = createVirtualClock();
 const submit = (sessionId: SessionId): string => JSON.stringify(recordOf("goal_submitted", submissionOf(), { sessionId }));
@@ -16,9 +17,13 @@ async function world(readSession: (read: () => ReturnType<Ledger["readSession"]>
   const ledger = shared.handle();
   const later: (() => void)[] = [];
   const changed: string[] = [];
+  const after = (_delayMs: number, call: () => void): (() => void) => {
+    later.push(call);
+    return () => undefined;
+  };
   const folds = new Folds({
     ledger: { ...ledger, readSession: (sessionId, from) => readSession(() => ledger.readSession(sessionId, from), sessionId) }, ids,
-    later: (call) => void later.push(call), report: () => undefined,
+    supervision: new Supervision({ clock: { after }, report: () => undefined }), report: () => undefined,
   });
   folds.listen((change) => changed.push(change.sessionId));
   await folds.start(await ledger.end());

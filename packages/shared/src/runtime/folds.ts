@@ -4,17 +4,21 @@
  *
  * R1. States change only by folding entries in log order; a session's entries are folded once each, from any starting point.
  * R2. A read-back answers with the verdict that the own fold gave to exactly the text that was appended.
- * R3. Listeners never stop the fold: what they throw is reported and goes no further.
- * R4. `folded` never passes an entry that has not been folded: a session whose history is still being read, or could not be
- *     read and is tried again, holds its partition's position back.
+ * R3. Listeners never stop the fold: what they throw is reported, and what they missed is told to them again (`listeners.ts`).
+ * R4. `folded` never passes an entry that has not been folded and told: a session whose history is still being read, could not
+ *     be read and is tried again, or was missed by a listener holds its partition's position back.
+ * R5. Where folding an entry throws, the session stands still at the state before it; it is read again from there until it has
+ *     been folded, and no entry is skipped. Other sessions go on.
  */
 import type { LogTime, Offset, SessionId } from "../core/brand.ts";
 import type { LedgerRecord } from "../core/events/envelope.ts";
-import { type Parsed, parseRecord } from "../core/events/parse.ts";
 import { type Evolve, type FoldEntry, type Verdict, evolve as fold } from "../core/session/evolve.ts";
 import { type SessionState, emptySession } from "../core/session/state.ts";
 import type { Ids, Ledger, LogEntry, Positions, Subscription } from "../ports/index.ts";
 import type { Written } from "./author.ts";
+import { type Listener, Listeners, PositionListeners } from "./listeners.ts";
+import { ReadBacks } from "./read-backs.ts";
+import { type Part, type Supervision, ownSupervision } from "./supervision.ts";
 
 export interface Change {
   readonly sessionId: SessionId;
@@ -31,8 +35,8 @@ export interface FoldsOptions {
   readonly only?: (sessionId: SessionId) => boolean;
   /** Most sessions kept in memory; those at rest leave first. */
   readonly sessionsMax?: number;
-  /** Calls again after a moment: for a session whose history could not be read. Without it the session's next entry does. */
-  readonly later?: (call: () => void) => void;
+  /** Of the process; left out: one of its own. */
+  readonly supervision?: Supervision;
   /** Told of the append time of every entry that is folded; `own` where this process waits for its verdict. */
   readonly heard?: (time: LogTime, own: boolean) => void;
   readonly report: (error: unknown, what: string) => void;
@@ -41,10 +45,9 @@ interface Kept {
   state: SessionState;
   /** First offset that has not been folded. */
   next: Offset;
+  /** Entries that are still to be folded, because folding the first of them threw. */
+  gap: { readonly partition: number; readonly first: Offset; last: Offset } | null;
 }
-type Listener = (change: Change) => void;
-/** A text of this process on its way, and who waits for its verdict: two who derive the same record in the same millisecond write the same text. */
-interface Own { readonly parsed: Parsed; readonly waiters: ((verdict: Verdict) => void)[] }
 
 export class Folds {
   readonly #options: FoldsOptions;
@@ -55,15 +58,24 @@ export class Folds {
   readonly #missed = new Map<SessionId, LogEntry[]>();
   /** Next entry that the subscription hands over, of each partition. */
   readonly #next = new Map<number, Offset>();
-  readonly #foldedListeners = new Set<() => void>();
-  readonly #own = new Map<string, Own>();
-  readonly #listeners = new Set<Listener>();
-  readonly #followers = new Map<SessionId, Set<Listener>>();
+  readonly #positions: PositionListeners;
+  readonly #own = new ReadBacks();
+  readonly #gaps = new Set<Kept>();
+  readonly #listeners: Listeners;
+  /** Sessions whose history is read again after a pause. */
+  readonly #retrying = new Set<SessionId>();
+  readonly #parts: { readonly fold: Part; readonly history: Part };
   #subscription: Subscription | null = null;
 
   constructor(options: FoldsOptions) {
     this.#options = options;
     this.#evolve = options.evolve ?? fold;
+    const supervision = options.supervision ?? ownSupervision(options.report);
+    this.#parts = { fold: supervision.part("folds"), history: supervision.part("folds.history") };
+    this.#positions = new PositionListeners(supervision);
+    this.#listeners = new Listeners({
+      ledger: options.ledger, supervision, judge: (state, entry) => this.#change(state, entry), caughtUp: () => this.#positions.tell(),
+    });
   }
 
   /** Follows the tail from here on; earlier history of a session is read when it is first needed. */
@@ -74,6 +86,7 @@ export class Folds {
   async caughtUp(): Promise<void> {
     await this.#subscription?.caughtUp();
     await Promise.all([...this.#loading.values()].map((one) => one.ready.catch(() => undefined)));
+    await Promise.all([...this.#gaps].map((kept) => this.#mend(kept).catch(() => undefined)));
   }
   async close(): Promise<void> {
     await this.#subscription?.close();
@@ -96,7 +109,8 @@ export class Folds {
   folded(): Map<number, Offset> {
     const positions = new Map(this.#next);
     const queues = [...[...this.#loading.values()].map((one) => one.queued), ...this.#missed.values()];
-    for (const first of queues.flatMap((queue) => queue[0] ?? [])) {
+    const gaps = [...this.#gaps].flatMap(({ gap, next }) => (gap ? { partition: gap.partition, offset: Math.max(gap.first, next) as Offset } : []));
+    for (const first of [...queues.flatMap((queue) => queue[0] ?? []), ...gaps, ...this.#listeners.missed()]) {
       if (first.offset < (positions.get(first.partition) ?? 0)) positions.set(first.partition, first.offset);
     }
     return positions;
@@ -109,24 +123,17 @@ export class Folds {
     });
   }
   /** Called after entries have been folded, once a piece of the log: `folded` may have moved. */
-  onFolded(listener: () => void): () => void {
-    this.#foldedListeners.add(listener);
-    return () => this.#foldedListeners.delete(listener);
+  onFolded(listener: () => void, name = "positions"): () => void {
+    return this.#positions.add(listener, name);
   }
 
-  /** Every change of every session that is kept. */
-  listen(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /** Every change of every session that is kept. The name is the one under which readiness tells that the listener fails. */
+  listen(listener: Listener, name = "listener"): () => void {
+    return this.#listeners.add(listener, name);
   }
   /** The changes of one session. */
-  follow(sessionId: SessionId, listener: Listener): () => void {
-    const followers = this.#followers.get(sessionId) ?? new Set();
-    this.#followers.set(sessionId, followers.add(listener));
-    return () => {
-      followers.delete(listener);
-      if (followers.size === 0 && this.#followers.get(sessionId) === followers) this.#followers.delete(sessionId);
-    };
+  follow(sessionId: SessionId, listener: Listener, name = "follower"): () => void {
+    return this.#listeners.addFor(sessionId, listener, name);
   }
 
   /** The state in memory; undefined where the session is not kept. */
@@ -136,14 +143,15 @@ export class Folds {
   ids(): SessionId[] {
     return [...this.#kept.keys()];
   }
-  /** The state as of everything in the ledger when it was first read, kept up to date from then on. */
+  /** The state as of everything in the ledger when it was first read, kept up to date from then on. Throws where an entry cannot be folded. */
   async open(sessionId: SessionId): Promise<SessionState> {
-    const kept = this.#kept.get(sessionId);
-    return kept ? kept.state : (await this.#load(sessionId)).state;
+    const kept = this.#kept.get(sessionId) ?? (await this.#load(sessionId));
+    if (kept.gap) await this.#mend(kept);
+    return kept.state;
   }
   /** Puts a snapshot in place; entries from `next` on are folded on top of it. */
   seed(state: SessionState, next: Offset): void {
-    if (!this.#kept.has(state.sessionId)) this.#kept.set(state.sessionId, { state, next });
+    if (!this.#kept.has(state.sessionId)) this.#kept.set(state.sessionId, { state, next, gap: null });
   }
   forget(sessionId: SessionId): void {
     this.#kept.delete(sessionId);
@@ -158,36 +166,33 @@ export class Folds {
 
   /** Waits for the verdict on a text that is about to be appended. Called before the append. */
   expect(written: Written): Promise<Verdict> {
-    const own = this.#own.get(written.text) ?? { parsed: { kind: "record", record: written.record }, waiters: [] };
-    this.#own.set(written.text, own);
-    return new Promise((settle) => own.waiters.push(settle));
+    return this.#own.expect(written);
   }
   /** Gives a read-back up: the append is known not to be there, or nobody waits any more. */
   abandon(written: Written): void {
-    const own = this.#own.get(written.text);
-    own?.waiters.pop();
-    if (own?.waiters.length === 0) this.#own.delete(written.text);
+    this.#own.abandon(written);
   }
 
   #take(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
       this.#next.set(entry.partition, (entry.offset + 1) as Offset);
       const sessionId = entry.key as SessionId;
-      if (this.#options.only && !this.#options.only(sessionId)) continue;
-      const loading = this.#loading.get(sessionId);
-      const kept = this.#kept.get(sessionId);
-      if (kept) this.#apply(kept, entry);
-      else if (loading) loading.queued.push(entry);
-      else if (!sessionId.startsWith("_ledger/")) this.#meet(sessionId, [entry]);
+      try {
+        if (this.#options.only && !this.#options.only(sessionId)) continue;
+        const kept = this.#kept.get(sessionId);
+        if (kept) this.#apply(kept, entry);
+        else if (!sessionId.startsWith("_ledger/")) this.#meet(sessionId, entry);
+      } catch (error) {
+        this.#miss(sessionId, [...(this.#missed.get(sessionId) ?? []), entry], error);
+      }
     }
-    this.#tellFolded();
+    this.#positions.tell();
   }
 
-  /** Entries of a session that is not kept: its history is read first. */
-  #meet(sessionId: SessionId, entries: readonly LogEntry[]): void {
-    const ready = this.#load(sessionId);
-    this.#loading.get(sessionId)?.queued.push(...entries);
-    ready.catch((error: unknown) => this.#options.report(error, `reading session ${sessionId}`));
+  /** An entry of a session that is not kept: its history is read first, and again after a pause where that fails. */
+  #meet(sessionId: SessionId, entry: LogEntry): void {
+    this.#load(sessionId).catch(() => undefined);
+    this.#loading.get(sessionId)?.queued.push(entry);
   }
 
   #load(sessionId: SessionId): Promise<Kept> {
@@ -195,23 +200,32 @@ export class Folds {
     if (under) return under.ready;
     const queued = this.#missed.get(sessionId) ?? [];
     this.#missed.delete(sessionId);
-    const ready = this.#read(sessionId, queued).finally(() => {
-      this.#loading.delete(sessionId);
-      if (queued.length > 0) this.#miss(sessionId, queued);
-      this.#tellFolded();
+    const over = (): void => void this.#loading.delete(sessionId);
+    const ready = this.#read(sessionId, queued).then((kept) => {
+      over();
+      this.#positions.tell();
+      return kept;
+    }, (error: unknown) => {
+      over();
+      if (queued.length > 0) this.#miss(sessionId, queued, error);
+      this.#positions.tell();
+      throw error;
     });
     this.#loading.set(sessionId, { ready, queued });
     return ready;
   }
-  #miss(sessionId: SessionId, queued: LogEntry[]): void {
+  #miss(sessionId: SessionId, queued: LogEntry[], error: unknown): void {
     this.#missed.set(sessionId, queued);
-    this.#options.later?.(() => {
-      if (this.#missed.has(sessionId) && this.#subscription) this.#meet(sessionId, []);
-    });
+    if (this.#retrying.has(sessionId)) return;
+    this.#retrying.add(sessionId);
+    this.#parts.history.after(this.#parts.history.failed(error, sessionId), async () => {
+      if (this.#missed.has(sessionId) && this.#subscription) await this.#load(sessionId);
+      this.#retrying.delete(sessionId);
+    }, sessionId);
   }
   async #read(sessionId: SessionId, queued: LogEntry[]): Promise<Kept> {
     const entries = await this.#options.ledger.readSession(sessionId);
-    const kept: Kept = { state: emptySession(sessionId), next: 0 as Offset };
+    const kept: Kept = { state: emptySession(sessionId), next: 0 as Offset, gap: null };
     this.#makeRoom();
     this.#kept.set(sessionId, kept);
     for (const entry of entries) this.#apply(kept, entry);
@@ -221,49 +235,53 @@ export class Folds {
 
   #apply(kept: Kept, entry: LogEntry): void {
     if (entry.offset < kept.next) return;
-    const parsed = this.#parse(entry);
-    this.#options.heard?.(entry.time, this.#own.has(entry.value ?? ""));
-    const { state, verdict } = this.#judge(kept.state, {
+    if (kept.gap) {
+      if (entry.offset > kept.gap.last) kept.gap.last = entry.offset;
+      return;
+    }
+    try {
+      this.#fold(kept, entry);
+    } catch (error) {
+      kept.gap = { partition: entry.partition, first: entry.offset, last: entry.offset };
+      this.#gaps.add(kept);
+      const { fold: part } = this.#parts;
+      part.after(part.failed(error, entry.key), () => this.#mend(kept), entry.key);
+    }
+  }
+  #fold(kept: Kept, entry: LogEntry): void {
+    const before = kept.state;
+    this.#options.heard?.(entry.time, this.#own.waitsFor(entry.value));
+    const change = this.#change(before, entry);
+    kept.state = change.state;
+    kept.next = (entry.offset + 1) as Offset;
+    this.#own.settle(entry.value, change.verdict);
+    this.#listeners.tell(change, before);
+  }
+  /** Folds what was left out, from the ledger. Throws where it still cannot be folded. */
+  async #mend(kept: Kept): Promise<void> {
+    const { sessionId } = kept.state;
+    while (kept.gap && this.#kept.get(sessionId) === kept) {
+      const { last } = kept.gap;
+      for (const entry of await this.#options.ledger.readSession(sessionId, kept.next)) {
+        if (entry.offset >= kept.next && entry.offset <= last) this.#fold(kept, entry);
+      }
+      if (kept.next <= last) throw new Error(`the ledger does not show offset ${last} of ${sessionId}, which it has handed on`);
+      if (kept.gap?.last === last) kept.gap = null;
+    }
+    this.#gaps.delete(kept);
+    this.#parts.fold.works(sessionId);
+    this.#positions.tell();
+  }
+
+  #change(state: SessionState, entry: LogEntry): Change {
+    const parsed = this.#own.parse(entry.value);
+    const folded = this.#judge(state, {
       parsed, text: entry.value ?? "", key: entry.key, time: entry.time, partition: entry.partition, offset: entry.offset, verified: "off",
     });
-    kept.state = state;
-    kept.next = (entry.offset + 1) as Offset;
-    const record = parsed.kind === "record" ? parsed.record : null;
-    this.#readBack(entry.value ?? "", verdict);
-    const change: Change = { sessionId: entry.key as SessionId, state, record, verdict, entry };
-    for (const listener of this.#followers.get(change.sessionId) ?? []) this.#tell(listener, change);
-    for (const listener of this.#listeners) this.#tell(listener, change);
+    return { sessionId: entry.key as SessionId, ...folded, record: parsed.kind === "record" ? parsed.record : null, entry };
   }
-
   #judge(state: SessionState, entry: FoldEntry): { readonly state: SessionState; readonly verdict: Verdict } {
     return this.#evolve(state, entry, this.#options.ids.sha256);
-  }
-  #parse(entry: LogEntry): Parsed {
-    return this.#own.get(entry.value ?? "")?.parsed ?? parseRecord(entry.value);
-  }
-  /** One copy is enough: the first that the fold meets answers everybody who waits for this text. */
-  #readBack(text: string, verdict: Verdict): void {
-    const own = this.#own.get(text);
-    if (!own) return;
-    this.#own.delete(text);
-    for (const settle of own.waiters) settle(verdict);
-  }
-  #tell(listener: Listener, change: Change): void {
-    try {
-      listener(change);
-    } catch (error) {
-      this.#options.report(error, `a listener of session ${change.sessionId}`);
-    }
-  }
-
-  #tellFolded(): void {
-    for (const listener of this.#foldedListeners) {
-      try {
-        listener();
-      } catch (error) {
-        this.#options.report(error, "a listener of the fold");
-      }
-    }
   }
 
   /** Bounded memory: sessions that have ended leave first, oldest first. */

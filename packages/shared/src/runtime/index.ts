@@ -12,5 +12,6 @@ export * from "./payloads.ts";
 export * from "./restore.ts";
 export * from "./steps.ts";
 export * from "./submission.ts";
+export * from "./supervision.ts";
 export * from "./tenure.ts";
 export * from "./watching.ts";
