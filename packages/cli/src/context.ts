@@ -53,8 +53,10 @@ export function makeContext(environment: Environment, options: GlobalOptions): C
     remote: url === null ? null : { url, token: options.token ?? environment.token },
     hint: (text, from = cwd) => typable(text, { environment, cwd: from, dataFolder: context.dataFolder, configPath: context.configPath, url }),
     openEngine: async ({ tell = context.print.note, ...engineOptions } = {}) => {
-      const [{ openEngine }, { spokenLog }] = await Promise.all([import("@loopledger/composition/engine/open-engine"), import("./story/spoken-log.ts")]);
-      return openEngine(context, { spoken: spokenLog(tell), ...engineOptions });
+      const [{ openEngine }, { readDeployment }, { spokenLog }] = await Promise.all([
+        import("@loopledger/composition/engine/open-engine"), import("@loopledger/composition/settings/deployment"), import("./story/spoken-log.ts"),
+      ]);
+      return openEngine(readDeployment(environment.variables, context.dataFolder), { spoken: spokenLog(tell), ...engineOptions });
     },
     withDataFolder: (folder) => makeContext(environment, { ...options, data: folder }),
     withConfig: (path) => makeContext(environment, { ...options, config: path }),

@@ -4,7 +4,7 @@ import type { Blobs, Clock, Handlers, Ledger, Positions, ReadModel } from "@loop
 import type { Engine, Log, LogLevel } from "@loopledger/shared/runtime";
 import type { Variables } from "../environment.ts";
 
-/** Where the engine lives and what its environment says. */
+/** Where a process works and what its environment says. */
 export interface EnginePlace {
   /** Absolute. */
   readonly dataFolder: string;
@@ -28,6 +28,8 @@ export interface EngineOptions {
   readonly spoken?: Log;
   /** From which level on the log speaks where LOOPLEDGER_LOG_LEVEL says nothing (default `warn`). */
   readonly logLevel?: LogLevel;
+  /** What every line of the log says beside the process, such as its role. */
+  readonly logBindings?: Readonly<Record<string, unknown>>;
 }
 /** What handlers need before there is an engine. */
 export interface HandlerPorts {
