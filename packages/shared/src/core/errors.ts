@@ -26,6 +26,7 @@ const entries = {
   ledger_closed: { then: "stop", next: "The process is stopping; start it again." },
   views_unreachable: { then: "retry", next: "See that the store of the views is there and answers; views are rebuilt from the ledger." },
   views_newer: { then: "stop", next: "These views were written by a newer release. Upgrade this one, or delete the views: they are rebuilt from the ledger." },
+  redis_evicts: { then: "stop", next: "Set its maxmemory-policy to noeviction: redis-cli CONFIG SET maxmemory-policy noeviction, and in its configuration file." },
   blobs_unreachable: { then: "retry", next: "See that the blob store is there, answers and has space; the same content may be written again." },
   address_refused: { then: "stop", next: "Listen on 127.0.0.1, ::1 or localhost: without tokens the API is for this machine only." },
   address_in_use: { then: "stop", next: "Name another port with --port, or stop the process that listens there." },
