@@ -109,10 +109,14 @@ export async function appendAct(engine: Engine, sessionId: SessionId, draft: Dra
 
 /** An answer that comes too late finds its request expired, also where no scheduler runs: what came due is written before it. */
 async function afterExpiry(engine: Engine, sessionId: SessionId): Promise<SessionState> {
-  const state = await engine.folds.open(sessionId);
-  const due = dueTimers(state, engine.logClock.now(), engine.ids.sha256);
-  if (due.length === 0) return state;
-  await appendAll(engine, sessionId, due.map((one) => engine.author.derive(sessionId, one, schedulerActor(engine))));
+  if (!(await writeDue(engine, sessionId))) return engine.folds.open(sessionId);
   await appendAll(engine, sessionId, withDerived(engine, await engine.folds.open(sessionId), []));
   return engine.folds.open(sessionId);
+}
+
+/** Writes the timers of a session that came due, as any scheduler would; false where there is none. */
+export async function writeDue(engine: Engine, sessionId: SessionId): Promise<boolean> {
+  const due = dueTimers(await engine.folds.open(sessionId), engine.logClock.now(), engine.ids.sha256);
+  if (due.length > 0) await appendAll(engine, sessionId, due.map((one) => engine.author.derive(sessionId, one, schedulerActor(engine))));
+  return due.length > 0;
 }

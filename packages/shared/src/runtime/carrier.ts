@@ -13,6 +13,7 @@ import type { Checkpoint, SessionState } from "../core/session/state.ts";
 import { passingFault } from "../core/retry/passing.ts";
 import type { Engine } from "./engine.ts";
 import type { Liveness } from "./liveness.ts";
+import type { Part } from "./supervision.ts";
 import { StaleOwner, Suspended, Tenure } from "./tenure.ts";
 import { nextChange } from "./watching.ts";
 
@@ -51,6 +52,8 @@ export type CarryEnd = { readonly seq: number } & (
   | { readonly kind: "rest"; readonly on: WaitsOn; readonly until: LogTime | null }
 );
 
+type Doing = Exclude<Decision, { do: "over" | "wait" }>;
+
 const longestWaitMs = 30_000;
 const internalTriesMax = 3;
 /** Why a record is refused that says nothing of another owner: the next claim would only write it again. */
@@ -62,11 +65,13 @@ export class Carrier {
   readonly #engine: Engine;
   readonly #crew: Crew;
   readonly #serves: readonly Cycle[];
+  readonly #part: Part;
 
   constructor(engine: Engine, crew: Crew) {
     this.#engine = engine;
     this.#crew = crew;
     this.#serves = crew.runners.map((runner) => runner.cycle);
+    this.#part = engine.supervision.part("cycles");
   }
 
   /** Goes on until the session is over, rests, or this process stops; with `cyclesMax`, at most that many cycles. */
@@ -96,6 +101,7 @@ export class Carrier {
         if (decision.do === "run" && this.#engine.folds.peek(sessionId) === state) await turn.wait(restartMs);
       }
     } finally {
+      this.#part.works(sessionId);
       turn.tenure?.drop();
       await this.#engine.failpoints.pass("worker.before_release");
     }
@@ -111,22 +117,27 @@ export class Carrier {
   }
 
   /** True where a cycle was run to its end. */
-  async #act(turn: Turn, state: SessionState, decision: Exclude<Decision, { do: "over" | "wait" }>): Promise<boolean> {
+  async #act(turn: Turn, state: SessionState, decision: Doing): Promise<boolean> {
     try {
-      if (turn.faults >= internalTriesMax && (decision.do === "run" || decision.do === "perform")) {
-        await turn.recordFault();
-        return true;
-      }
-      switch (decision.do) {
-        case "claim": await this.#claim(turn, state, decision.cycle); return false;
-        case "hand_back": await turn.handBack(decision.why); return false;
-        case "settle": await this.#runner("build").settle(turn.held(), decision.keys, turn.stopping); return false;
-        case "perform": await this.#runner("build").perform(turn.held(), decision.checkpoint, turn.stopping); return false;
-        case "run": await this.#runner(decision.cycle).run(turn.held(), turn.stopping); turn.faults = turn.passing = 0; return true;
-      }
+      const ended = await this.#do(turn, state, decision);
+      this.#part.works(state.sessionId);
+      return ended;
     } catch (error) {
       await this.#failed(turn, error);
       return false;
+    }
+  }
+  async #do(turn: Turn, state: SessionState, decision: Doing): Promise<boolean> {
+    if (turn.faults >= internalTriesMax && (decision.do === "run" || decision.do === "perform")) {
+      await turn.recordFault();
+      return true;
+    }
+    switch (decision.do) {
+      case "claim": await this.#claim(turn, state, decision.cycle); return false;
+      case "hand_back": await turn.handBack(decision.why); return false;
+      case "settle": await this.#runner("build").settle(turn.held(), decision.keys, turn.stopping); return false;
+      case "perform": await this.#runner("build").perform(turn.held(), decision.checkpoint, turn.stopping); return false;
+      case "run": await this.#runner(decision.cycle).run(turn.held(), turn.stopping); turn.faults = turn.passing = 0; return true;
     }
   }
   #runner(cycle: Cycle): CycleRunner {
@@ -162,7 +173,7 @@ export class Carrier {
       return turn.wait(Math.min(longestWaitMs, 50 * 2 ** turn.passing));
     }
     turn.faults++;
-    this.#engine.log.error({ err: error, session: turn.sessionId, faults: turn.faults }, "cycle dropped");
+    this.#part.failed(error, turn.sessionId);
     turn.lastFault = error instanceof StaleOwner ? new Error(`the ledger refuses what the owner of ${turn.sessionId} writes: ${error.reason}`) : error;
     turn.lose();
     await turn.wait(Math.min(longestWaitMs, 50 * 2 ** turn.faults));

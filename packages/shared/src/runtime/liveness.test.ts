@@ -5,6 +5,7 @@ import { createMemoryHosts, createMemoryOwnership, createMemoryProcess, createVi
 import type { Engine } from "./engine.ts";
 import { Liveness } from "./liveness.ts";
 import { LogClock } from "./log-clock.ts";
+import { Supervision } from "./supervision.ts";
 
 const leaseMs = 1_000;
 
@@ -15,7 +16,7 @@ function twoHosts() {
   const hosts = createMemoryHosts();
   const [here, there] = [createMemoryProcess(clock), createMemoryProcess(clock)];
   const engine = {
-    ownerId: "here" as OwnerId, clock, ownership: ownership.handle({ process: here }), host: hosts.on("here", here), leaseMs, silenceMs: 60_000, logClock: new LogClock(clock),
+    ownerId: "here" as OwnerId, clock, ownership: ownership.handle({ process: here }), host: hosts.on("here", here), leaseMs, silenceMs: 60_000, logClock: new LogClock(clock), supervision: new Supervision({ clock, report: () => undefined }),
   } as unknown as Engine;
   const at = clock.now() as LogTime;
   const owner: Owner = { id: "there" as OwnerId, role: "worker", serves: ["build"], leaseMs, host: hosts.on("there", there).self(), claimedAt: at, lastAt: at };

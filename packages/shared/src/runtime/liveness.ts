@@ -5,11 +5,13 @@
  * L2. On the owner's own host a dead process is proof enough; no lease is waited for.
  * L3. Who wrote to the ledger within a lease's time lives, whatever the lease service says: where it has forgotten everybody,
  *     its clients would else take one session from each other until the takeover limit ends it.
+ * L4. A lease service that throws is one that cannot be reached: the beat goes on and takes a lease when there is one again.
  */
 import type { OwnerId } from "../core/brand.ts";
 import type { Owner } from "../core/session/state.ts";
 import type { HolderState, Liveness as Lease } from "../ports/index.ts";
 import type { Engine } from "./engine.ts";
+import type { Part } from "./supervision.ts";
 
 export class Liveness {
   readonly #engine: Engine;
@@ -25,41 +27,53 @@ export class Liveness {
     this.#engine = engine;
     this.#limits = stepLimitMs;
   }
+  get #part(): Part {
+    return this.#engine.supervision.part("lease");
+  }
 
   async start(): Promise<void> {
-    this.#lease = await this.#engine.ownership.register(this.#engine.ownerId, this.#engine.leaseMs);
+    this.#lease = await this.#register();
     this.#beat();
   }
   /** Renews three times within a lease; a failed renewal is tried again and takes nothing down. */
   #beat(): void {
-    this.#stop = this.#engine.clock.after(this.#engine.leaseMs / 3, () => {
-      void this.#keep().then(() => {
-        if (this.#stop) this.#beat();
-      });
-    });
+    this.#stop = this.#part.after(this.#engine.leaseMs / 3, async () => {
+      await this.#keep();
+      if (this.#stop) this.#beat();
+    }, "beat");
   }
   /** A lease that ran out while this process was stopped is never renewed: it takes a new one, so that what it claims from then on is its own again. */
   async #keep(): Promise<void> {
-    if (await this.#lease?.renew()) {
+    const renewed = await this.#asked("renew", async () => (await this.#lease?.renew()) ?? false);
+    if (renewed) {
       this.#without = false;
       return;
     }
     // Told once, not at each beat: a full disk or a lease service that is away may last for hours.
     if (!this.#without) this.#engine.log.warn("liveness lease not renewed; a new one is taken");
-    const told = this.#without;
     this.#without = true;
+    const lease = await this.#register();
+    if (this.#stop) this.#lease = lease ?? this.#lease;
+    else await lease?.release();
+  }
+  #register(): Promise<Lease | null> {
+    return this.#asked("register", () => this.#engine.ownership.register(this.#engine.ownerId, this.#engine.leaseMs));
+  }
+  /** Null where the lease service throws; with its next answer to anything it counts as working again. */
+  async #asked<T>(what: string, question: () => Promise<T>): Promise<T | null> {
     try {
-      const lease = await this.#engine.ownership.register(this.#engine.ownerId, this.#engine.leaseMs);
-      if (this.#stop) this.#lease = lease;
-      else await lease.release();
+      const answer = await question();
+      for (const one of ["renew", "register", "holder", "take"]) this.#part.works(one);
+      return answer;
     } catch (error) {
-      if (!told) this.#engine.log.warn({ err: error }, "no new liveness lease");
+      this.#part.failed(error, what);
+      return null;
     }
   }
   async stop(): Promise<void> {
     this.#stop?.();
     this.#stop = null;
-    await this.#lease?.release();
+    await this.#asked("release", async () => this.#lease?.release());
   }
 
   /** Whether an owner still lives, as far as anybody here can tell. */
@@ -77,12 +91,14 @@ export class Liveness {
     const known = this.#answers.get(id);
     if (known && now - known.at < this.#engine.leaseMs / 8) return known.state;
     if (this.#answers.size > 1_000) this.#answers.clear();
-    const state = this.#engine.ownership.holder(id);
+    const state = this.#asked("holder", () => this.#engine.ownership.holder(id)).then((answer) => answer ?? "unreachable");
     this.#answers.set(id, { at: now, state });
     return state;
   }
   /** True for one of several processes that want to take over from a dead owner. */
   async mayTakeOver(resource: string): Promise<boolean> {
-    return this.#engine.ownership.tryTake(resource, this.#engine.ownerId, this.#engine.leaseMs);
+    const { ownership, ownerId, leaseMs } = this.#engine;
+    // Where nobody can arbitrate, the ledger does: of several claims it accepts the first.
+    return (await this.#asked("take", () => ownership.tryTake(resource, ownerId, leaseMs))) ?? true;
   }
 }

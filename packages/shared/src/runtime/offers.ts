@@ -4,6 +4,7 @@
  * O1. A change of a session, a timer that comes due and an owner that dies are the only reasons to look; nothing polls at rest.
  * O2. A session is carried by one loop of this process at most.
  * O3. Whatever a carrying throws is reported and the session is offered again; the reactor never ends by an error.
+ * O4. An orderly stop is over in time: what a carrying still waits for then, a tool's answer say, is left to the next owner.
  */
 import type { SessionId } from "../core/brand.ts";
 import { nextDerived, nextDue } from "../core/session/derive.ts";
@@ -11,17 +12,21 @@ import { decide } from "../core/session/decide.ts";
 import type { SessionState } from "../core/session/state.ts";
 import type { CarryEnd, Carrier, Crew } from "./carrier.ts";
 import type { Engine } from "./engine.ts";
+import type { Part } from "./supervision.ts";
 
 export interface OffersSettings {
   /** Most sessions carried at a time. */
   readonly sessionsMax: number;
   /** Sessions that this process may claim; others are left to who can run them. */
   readonly claims?: (state: SessionState) => boolean;
+  /** Longest that an orderly stop waits for what is carried, in ms (default 3,500). */
+  readonly stopMsMax?: number;
 }
 /** How often an owner on this host is looked at while a session waits for it, in ms. */
 const lookMs = 50;
 /** How long what is owed is left to a live owner before a scheduler writes it, in ms. */
 const graceMs = 200;
+const stopMsMax = 3_500;
 
 export class Offers {
   readonly #engine: Engine;
@@ -32,9 +37,9 @@ export class Offers {
   readonly #carried = new Map<SessionId, Promise<void>>();
   readonly #waiting = new Set<SessionId>();
   readonly #alarms = new Map<SessionId, () => void>();
-  readonly #faults = new Map<SessionId, number>();
   /** Seq of the state that the running loop last decided on. */
   readonly #decided = new Map<SessionId, number>();
+  readonly #parts: { readonly sessions: Part; readonly timers: Part };
   #stopListening: (() => void) | null = null;
 
   constructor(engine: Engine, crew: Crew, parts: { readonly carrier: Carrier; readonly settings: OffersSettings }) {
@@ -42,18 +47,29 @@ export class Offers {
     this.#crew = crew;
     this.#carrier = parts.carrier;
     this.#settings = parts.settings;
+    this.#parts = { sessions: engine.supervision.part("offers.sessions"), timers: engine.supervision.part("offers.timers") };
   }
 
   start(): void {
-    this.#stopListening = this.#engine.folds.listen((change) => this.offer(change.sessionId));
-    for (const id of this.#engine.folds.ids()) this.offer(id);
+    this.#stopListening = this.#engine.folds.listen((change) => this.offer(change.sessionId), "offers");
+    for (const id of this.#engine.folds.ids()) this.#offerAgain(id);
   }
-  /** Hands back what is carried and waits until it is. */
+  /**
+   * Hands back what is carried and waits until it is, for a while. Makers and checks are told to stop; a call under way is not
+   * cut off, and nobody says what became of it: the next owner finds its intent.
+   */
   async stop(): Promise<void> {
     this.#stopListening?.();
     this.#stopping.abort();
     for (const cancel of this.#alarms.values()) cancel();
-    await Promise.all(this.#carried.values());
+    await new Promise<void>((resolve) => {
+      const cancel = this.#parts.timers.after(this.#settings.stopMsMax ?? stopMsMax, resolve, "stop");
+      void Promise.all(this.#carried.values()).then(() => {
+        cancel();
+        resolve();
+      });
+    });
+    if (this.#carried.size > 0) this.#engine.log.warn({ sessions: [...this.#carried.keys()] }, "stopped before these were handed back; their next owner goes on with them");
   }
   carries(sessionId: SessionId): boolean {
     return this.#carried.has(sessionId);
@@ -65,13 +81,20 @@ export class Offers {
   offer(sessionId: SessionId): void {
     if (this.#stopping.signal.aborted || this.#carried.has(sessionId)) return;
     const state = this.#engine.folds.peek(sessionId);
-    if (!state || !this.#hasWork(state)) return;
+    if (!state || !this.#hasWork(state)) {
+      this.#parts.sessions.works(sessionId);
+      return;
+    }
     if (this.#carried.size >= this.#settings.sessionsMax) {
       this.#waiting.add(sessionId);
       return;
     }
-    const carrying = this.#examine(sessionId, state).catch((error: unknown) => this.#fault(sessionId, error)).finally(() => this.#let(sessionId));
+    const carrying = this.#examine(sessionId, state).then(() => this.#parts.sessions.works(sessionId), (error: unknown) => this.#fault(sessionId, error)).then(() => this.#let(sessionId));
     this.#carried.set(sessionId, carrying);
+  }
+  /** Where the offer itself throws it is made again after a pause. */
+  #offerAgain(sessionId: SessionId): void {
+    this.#parts.timers.now(() => this.offer(sessionId), sessionId);
   }
 
   /** Anything that this process could do, now or later, without asking who lives. */
@@ -98,14 +121,13 @@ export class Offers {
     if (decision.do === "over" && !writes) return;
     const end = await this.#carrier.carry(sessionId, { stopping: this.#stopping.signal, claims: this.#settings.claims });
     this.#decided.set(sessionId, end.seq);
-    this.#faults.delete(sessionId);
     this.#rest(sessionId, end);
   }
 
   /** Leaves what is owed to its live owner for a moment; true where it is owed still. */
   async #stillOwed(sessionId: SessionId, state: SessionState): Promise<boolean> {
     await new Promise<void>((resolve) => {
-      this.#engine.clock.after(graceMs, resolve);
+      this.#parts.timers.after(graceMs, resolve, sessionId);
       this.#stopping.signal.addEventListener("abort", () => resolve(), { once: true });
     });
     const now = this.#engine.folds.peek(sessionId);
@@ -123,10 +145,10 @@ export class Offers {
   }
   #alarm(sessionId: SessionId, delayMs: number): void {
     this.#silence(sessionId);
-    const cancel = this.#engine.clock.after(Math.max(1, Math.min(delayMs, 3_600_000)), () => {
-      this.#alarms.delete(sessionId);
+    const cancel = this.#parts.timers.after(Math.max(1, Math.min(delayMs, 3_600_000)), () => {
       this.offer(sessionId);
-    });
+      if (this.#alarms.get(sessionId) === cancel) this.#alarms.delete(sessionId);
+    }, sessionId);
     this.#alarms.set(sessionId, cancel);
   }
   #silence(sessionId: SessionId): void {
@@ -135,10 +157,7 @@ export class Offers {
   }
 
   #fault(sessionId: SessionId, error: unknown): void {
-    const faults = (this.#faults.get(sessionId) ?? 0) + 1;
-    this.#faults.set(sessionId, faults);
-    this.#engine.log.error({ err: error, session: sessionId, faults }, "session dropped; it is offered again");
-    this.#alarm(sessionId, Math.min(5_000, 50 * 2 ** faults));
+    this.#alarm(sessionId, this.#parts.sessions.failed(error, sessionId));
   }
   /** The loop is over: whatever changed since it decided is looked at again, and who waited for room gets it; who needs it no more passes it on. */
   #let(sessionId: SessionId): void {
@@ -148,8 +167,8 @@ export class Offers {
     for (const next of this.#waiting) {
       if (this.#carried.size >= this.#settings.sessionsMax) break;
       this.#waiting.delete(next);
-      this.offer(next);
+      this.#offerAgain(next);
     }
-    if (this.#engine.folds.peek(sessionId)?.seq !== decided) this.offer(sessionId);
+    if (this.#engine.folds.peek(sessionId)?.seq !== decided) this.#offerAgain(sessionId);
   }
 }

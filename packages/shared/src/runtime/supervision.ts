@@ -70,6 +70,8 @@ export class Part {
     const times = (this.#faults.get(key) ?? 0) + 1;
     this.#faults.set(key, times);
     const againMs = Math.min(pauseMsMax, pauseMs * 2 ** (times - 1));
+    // The first time, and then ever more rarely: it may last for hours.
+    if (!Number.isInteger(Math.log2(times))) return againMs;
     try {
       this.#options.report(error, `${this.name}${key === "" ? "" : ` (${key})`} failed, ${times} in a row; it is begun again in ${againMs} ms`);
     } catch {

@@ -12,9 +12,11 @@ import type { Cycle } from "../core/events/fields.ts";
 import { fence } from "../core/fencing/fence.ts";
 import type { Verdict } from "../core/session/evolve.ts";
 import type { SessionState, VoidReason } from "../core/session/state.ts";
-import { appendAll, withDerived } from "./appends.ts";
+import { goesOnDuringRetry, waitsForRetry } from "../core/session/rules/cycles.ts";
+import { appendAll, withDerived, writeDue } from "./appends.ts";
 import type { Draft } from "./author.ts";
 import type { Engine } from "./engine.ts";
+import { nextChange } from "./watching.ts";
 
 export class StaleOwner extends Error {
   override readonly name = "StaleOwner";
@@ -32,6 +34,8 @@ export interface Claiming {
   readonly role: "worker" | "checker";
   readonly serves: readonly Cycle[];
 }
+
+const never = new AbortController().signal;
 
 export class Tenure {
   readonly sessionId: SessionId;
@@ -86,8 +90,24 @@ export class Tenure {
    * Appends owner records and, where `follow` is set, what they call for, in one batch.
    * Throws `StaleOwner` where a record is not accepted, `Suspended` where only its time was wrong.
    */
-  append(drafts: readonly Draft[], options: { readonly follow?: boolean } = {}): Promise<void> {
-    return this.#alone(() => this.#append(drafts, options.follow ?? false));
+  async append(drafts: readonly Draft[], options: { readonly follow?: boolean } = {}): Promise<void> {
+    const follow = options.follow ?? false;
+    while (!(await this.#alone(() => this.#appendNow(drafts, follow)))) await this.untilRetryIsOver();
+  }
+  /**
+   * Waits until no retry of the session is armed. One that came due is written by who waits for it, whether or not a scheduler is near.
+   * Throws `Suspended` where `signal` aborts first: the retry stays armed, and the dispatch open.
+   */
+  async untilRetryIsOver(signal: AbortSignal = never): Promise<void> {
+    for (;;) {
+      if (!this.holds()) throw this.#lost({ kind: "void", reason: "stale_epoch" });
+      const timer = this.state.timers.find((one) => one.kind === "retry");
+      if (!timer) return;
+      if (signal.aborted) throw new Suspended(`${this.sessionId} waits for its retry`);
+      const waitMs = timer.dueAt - this.#engine.logClock.now();
+      if (waitMs > 0) await nextChange(this.#engine, this.sessionId, { maxMs: waitMs, signal });
+      else await this.#alone(() => writeDue(this.#engine, this.sessionId));
+    }
   }
   /** The owner's next epoch: what it did not see the end of becomes unknown, and can be looked at under a higher token. */
   reclaim(): Promise<void> {
@@ -113,8 +133,14 @@ export class Tenure {
     if (!this.holds()) throw this.#lost({ kind: "void", reason: "stale_epoch" });
   }
 
-  async #append(drafts: readonly Draft[], follow: boolean): Promise<void> {
+  /** False where a retry is armed, and what is to be written has to wait until it is over. */
+  async #appendNow(drafts: readonly Draft[], follow: boolean): Promise<boolean> {
     this.#mustHold();
+    if (waitsForRetry(this.state) && drafts.some((draft) => !goesOnDuringRetry(draft.type))) return false;
+    await this.#append(drafts, follow);
+    return true;
+  }
+  async #append(drafts: readonly Draft[], follow: boolean): Promise<void> {
     const { state } = this;
     const tenancy = { epoch: this.#epoch, ownerId: this.#engine.ownerId, ...(state.open && { dispatch: state.open.eventId }) };
     const own = drafts.map((draft, index) => this.#engine.author.write(this.sessionId, draft, { ...tenancy, n: state.n + 1 + index }));

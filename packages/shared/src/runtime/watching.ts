@@ -22,8 +22,8 @@ export function nextChange(engine: Engine, sessionId: SessionId, limits: ChangeL
       limits.signal.removeEventListener("abort", done);
       resolve();
     };
-    const stopListening = engine.folds.follow(sessionId, done);
-    const stopTimer = engine.clock.after(limits.maxMs, done);
+    const stopListening = engine.folds.follow(sessionId, done, "changes");
+    const stopTimer = engine.supervision.part("changes").after(limits.maxMs, done, sessionId);
     limits.signal.addEventListener("abort", done, { once: true });
   });
 }
@@ -48,7 +48,7 @@ export function watchTenure(engine: Engine, tenure: Tenure, stopping: AbortSigna
     if (reason) stop(reason);
   };
   const onStopping = (): void => stop("stopping");
-  const stopListening = engine.folds.follow(tenure.sessionId, (change) => judge(change.state));
+  const stopListening = engine.folds.follow(tenure.sessionId, (change) => judge(change.state), "cycles.watch");
   stopping.addEventListener("abort", onStopping, { once: true });
   if (stopping.aborted) stop("stopping");
   return {
