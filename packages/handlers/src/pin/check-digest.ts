@@ -38,7 +38,7 @@ export async function checkDigest(definition: CheckDefinition, { folder, protect
   }
   for (const path of await filesOf([...(definition.pin ?? []), ...protect], folder)) parts.set(path, await contentOf(join(folder, path)));
   const names = [...parts.keys()].sort();
-  const hash = createHash("sha256").update(canonicalDefinition(judging(definition)));
+  const hash = createHash("sha256").update(judgingText(definition));
   for (const name of names) hash.update(`\n${JSON.stringify([name, parts.get(name)])}`);
   const listed = names.map((name) => name.slice(0, 1024));
   const more = listed.length - namesMax;
@@ -46,6 +46,14 @@ export async function checkDigest(definition: CheckDefinition, { folder, protect
     digest: `sha256:${hash.digest("hex")}` as Digest,
     pinned: more > 0 ? [...listed.slice(0, namesMax - 1), `and ${more + 1} more`] : listed,
   };
+}
+
+/** A definition stays what it was when the config was read; its text is made once, although each review asks for it twice. */
+const judgingTexts = new WeakMap<CheckDefinition, string>();
+function judgingText(definition: CheckDefinition): string {
+  const text = judgingTexts.get(definition) ?? canonicalDefinition(judging(definition));
+  judgingTexts.set(definition, text);
+  return text;
 }
 
 /** The definition without how the operator has it run. */

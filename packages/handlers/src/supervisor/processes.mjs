@@ -34,8 +34,14 @@ function statByPs(pid) {
   }
 }
 
-/** Names the boot and the pid namespace that a pid of this process belongs to. */
+let place = null;
+
+/** Names the boot and the pid namespace that a pid of this process belongs to: neither changes while it lives. */
 export function placeOf() {
+  place ??= readPlace();
+  return place;
+}
+function readPlace() {
   if (!hasProc) return `${execFileSync("sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).trim()} host`;
   return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;
 }

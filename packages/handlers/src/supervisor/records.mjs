@@ -4,7 +4,7 @@
  * Each writes its own record before it looks at the others'. So of two that start together at least one sees the other; the one
  * whose claim has the lower epoch yields, the other ends it and waits until it is gone.
  */
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { endAll, isAlive, membersOf, placeOf, self, statOf } from "./processes.mjs";
 
@@ -37,6 +37,8 @@ export function removeRunFolder(folder, run) {
 }
 
 export function readRecords(folder) {
+  // Most sessions have no such folder, and an error is dear to make.
+  if (!existsSync(folder)) return [];
   let names;
   try {
     names = readdirSync(folder);
@@ -75,9 +77,11 @@ function isJudgeable(record, place) {
  * A supervisor is told by SIGTERM like the others: it ends what it runs itself.
  */
 export async function endRecorded(folder, { which, graceMs }) {
+  const records = readRecords(folder);
+  if (records.length === 0) return true;
   const place = placeOf();
   let all = true;
-  for (const record of readRecords(folder).filter((other) => which(other) && isJudgeable(other, place))) {
+  for (const record of records.filter((other) => which(other) && isJudgeable(other, place))) {
     const killAt = performance.now() + graceMs;
     const gone = await endAll(() => leftOf(record, place), { killAt: () => killAt });
     if (gone) {

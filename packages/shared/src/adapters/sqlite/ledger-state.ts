@@ -25,6 +25,10 @@ export class LedgerState {
   /** Throws where the ledger is closed or broken. */
   check(): void {
     if (this.#isClosed) throw new LoopledgerError("ledger_closed", `The ledger ${this.#path} is closed.`);
+    this.checkWhole();
+  }
+  /** Throws where it is broken; what was appended before it was closed is still written. */
+  checkWhole(): void {
     if (this.#broken !== null) throw this.#broken;
   }
 

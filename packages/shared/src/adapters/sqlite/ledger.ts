@@ -62,9 +62,14 @@ class SqliteLedger implements Ledger {
       ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids, heard: () => tail.look(), look: () => this.#look(),
     });
     this.#bell = bell;
+    const write = createCommitWriter({ file, clock, delivered: () => tail.delivered });
     this.#queue = new CommitQueue({
       clock, isBusy: state.isBusy, explain: state.explain,
-      write: createCommitWriter({ file, clock, delivered: () => tail.delivered }),
+      write: (batches) => {
+        this.#lookAtName();
+        state.checkWhole();
+        return write(batches);
+      },
       committed: (entries) => {
         tail.own(entries);
         bell.ring(entries.at(-1)?.offset ?? 0);
@@ -77,7 +82,6 @@ class SqliteLedger implements Ledger {
   }
 
   async append(sessionId: SessionId, values: readonly string[]): Promise<void> {
-    this.#lookAtName();
     this.#state.check();
     if (!values.every(isWholeText)) throw new RangeError("A record holds half a character or a NUL.");
     if (values.length > 0) await this.#queue.add({ key: sessionId, values });
@@ -119,12 +123,13 @@ class SqliteLedger implements Ledger {
   }
 
   #look(): void {
+    if (this.#state.isClosed) return;
     this.#lookAtName();
     this.#tail.look();
   }
 
   #lookAtName(): void {
-    if (this.#state.isClosed || isSameFile(this.#file)) return;
+    if (isSameFile(this.#file)) return;
     this.#state.fail(new LoopledgerError("ledger_mismatch", `The ledger is gone: ${this.#file.path} was deleted or replaced while this process had it open.`, {
       next: "What was written since is lost, and nothing that follows counts. Put the data folder back from a copy, or begin anew; keep it out of what cleans the workspace.",
     }));
