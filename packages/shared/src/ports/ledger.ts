@@ -34,7 +34,7 @@ export interface Ledger {
   readSession(sessionId: SessionId, from?: Offset): Promise<readonly LogEntry[]>;
   /** Next offset of each partition. */
   end(): Promise<Positions>;
-  /** Hands entries on in log order, each exactly once a subscription, own appends included. The listener never throws. `ledger_lost` for a position after the end. */
+  /** Hands entries on in log order, each exactly once a subscription, own appends included; a listener that threw is handed the same ones again, before any later. `ledger_lost` for a position after the end. */
   subscribe(from: Positions, listener: (entries: readonly LogEntry[]) => void): Promise<Subscription>;
   close(): Promise<void>;
 }

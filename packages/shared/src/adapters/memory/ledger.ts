@@ -148,6 +148,9 @@ function endOf(log: MemoryLog): Map<number, Offset> {
   return ends;
 }
 
+/** How long after a listener threw it is handed the same entries again, in ms. */
+const listenerPauseMs = 100;
+
 /** The subscriptions of one handle, and how news of the log reach them. */
 function createReaders({ log, clock, process, faults, random, shown }: Wiring & { readonly shown: (partition: number, end: number) => void }) {
   const subscriptions = new Set<MemorySubscription>();
@@ -189,6 +192,7 @@ function createReaders({ log, clock, process, faults, random, shown }: Wiring & 
         },
         piece: () => (faults.chunkMax === undefined ? 1_000 : random.between([1, faults.chunkMax])),
         onClose: () => subscriptions.delete(subscription),
+        later: (call) => void clock.after(listenerPauseMs, () => process.enter(call)),
       });
       subscriptions.add(subscription);
       if (faults.lagMs === undefined) queueMicrotask(() => process.enter(() => subscription.pump(log.entries.length)));

@@ -19,12 +19,16 @@ export function createMemorySubscription(options: {
   /** Size of the next piece. */
   piece: () => number;
   onClose: () => void;
+  /** Calls again after a pause: for a piece at which the listener threw. */
+  later: (call: () => void) => void;
 }): MemorySubscription {
-  const { log, from, listener, piece, onClose } = options;
+  const { log, from, listener, piece, onClose, later } = options;
   let at = 0;
   let target = 0;
   let closed = false;
   let pumping = false;
+  /** The listener threw: it is handed the same piece again. */
+  let pausing = false;
   let waiters: { readonly end: number; readonly done: () => void; readonly failed: (error: Error) => void }[] = [];
 
   const wanted = (entry: LogEntry): boolean => {
@@ -33,15 +37,21 @@ export function createMemorySubscription(options: {
   };
   const pump = (end: number): void => {
     target = Math.max(target, end);
-    if (pumping) return;
+    if (pumping || pausing) return;
     pumping = true;
     try {
       while (!closed && at < target) {
         const upTo = Math.min(target, at + piece());
         const entries = log.entries.slice(at, upTo).filter(wanted);
-        at = upTo;
         if (entries.length > 0) listener(entries);
+        at = upTo;
       }
+    } catch {
+      pausing = true;
+      later(() => {
+        pausing = false;
+        pump(target);
+      });
     } finally {
       pumping = false;
     }

@@ -19,6 +19,8 @@ export interface CommitQueueOptions {
   /** Called after each commit with what it wrote, before the batches are acknowledged. */
   readonly committed: (entries: readonly LogEntry[]) => void;
   readonly isBusy: (error: unknown) => boolean;
+  /** Told what `committed` threw: the batches are on the disk all the same. */
+  readonly failed: (error: unknown) => void;
   /** What a caller is told. */
   readonly explain: (error: unknown) => unknown;
 }
@@ -77,9 +79,18 @@ export class CommitQueue {
       return;
     }
     this.#busySince = null;
-    this.#options.committed(entries);
+    this.#tell(entries);
     for (const batch of batches) batch.done();
     this.#goOn();
+  }
+
+  /** Readers find by their own look what they are not told of here. */
+  #tell(entries: readonly LogEntry[]): void {
+    try {
+      this.#options.committed(entries);
+    } catch (error) {
+      this.#options.failed(error);
+    }
   }
 
   /** True where the batches wait for another try; false where they have waited too long. */

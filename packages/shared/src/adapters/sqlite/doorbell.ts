@@ -25,16 +25,25 @@ export interface DoorbellOptions {
   readonly heard: () => void;
   /** Called about once a second whether or not anything rang. */
   readonly look: () => void;
+  /** Told what one of the two threw; both are called again. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** How often a process looks by itself. */
 const LOOK_MS = 1_000;
 const DIGITS = 16;
 
-export function openDoorbell({ ledgerPath, ledgerId, clock, ids, heard, look }: DoorbellOptions): Doorbell {
+export function openDoorbell({ ledgerPath, ledgerId, clock, ids, heard, look, failed }: DoorbellOptions): Doorbell {
   const path = bellPath(ledgerPath);
   const fd = openSync(path, constants.O_RDWR | constants.O_CREAT);
-  const watcher = startWatching(path, heard);
+  const guarded = (call: () => void) => (): void => {
+    try {
+      call();
+    } catch (error) {
+      failed(error);
+    }
+  };
+  const watcher = startWatching(path, guarded(heard));
   let end = 0;
   let rung = 0;
   const write = (): void => {
@@ -57,9 +66,9 @@ export function openDoorbell({ ledgerPath, ledgerId, clock, ids, heard, look }: 
   const lookAgain = (): void => {
     cancel = clock.after(LOOK_MS, () => {
       lookAgain();
-      peers.beat();
+      guarded(peers.beat)();
       write();
-      look();
+      guarded(look)();
     });
   };
   lookAgain();

@@ -59,12 +59,12 @@ class SqliteLedger implements Ledger {
     const tail = new Tail({ rows: this.#rows, start: file.end, isBusy: state.isBusy, failed: state.fail });
     this.#tail = tail;
     const bell = openDoorbell({
-      ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids, heard: () => tail.look(), look: () => this.#look(),
+      ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids, heard: () => tail.look(), look: () => this.#look(), failed: state.fail,
     });
     this.#bell = bell;
     const write = createCommitWriter({ file, clock, delivered: () => tail.delivered });
     this.#queue = new CommitQueue({
-      clock, isBusy: state.isBusy, explain: state.explain,
+      clock, isBusy: state.isBusy, explain: state.explain, failed: state.fail,
       write: (batches) => {
         this.#lookAtName();
         state.checkWhole();

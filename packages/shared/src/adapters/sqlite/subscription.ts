@@ -1,4 +1,9 @@
-/** One reader from any position: it reads what is behind, then joins the process's tail. */
+/**
+ * One reader from any position: it reads what is behind, then joins the process's tail.
+ *
+ * S1. A listener that throws is told of the same entries again after a pause, before any later one; the log's other readers
+ *     are not disturbed. It leaves the tail meanwhile and joins again once it has caught up.
+ */
 import { LoopledgerError } from "../../core/errors.ts";
 import type { LogEntry, Positions, Subscription } from "../../ports/index.ts";
 import type { LedgerRows } from "./ledger-rows.ts";
@@ -13,7 +18,7 @@ export interface SubscriptionOptions {
   readonly flushed: () => Promise<void>;
   /** The last position of the ledger now. */
   readonly end: () => Promise<number>;
-  /** What a read threw; the reader stops there. */
+  /** What a read threw, where the reader stops, or the listener, where it is tried again. */
   readonly failed: (error: unknown) => void;
   readonly isBusy: (error: unknown) => boolean;
   readonly closed: (subscription: Subscription) => void;
@@ -21,6 +26,8 @@ export interface SubscriptionOptions {
 
 const CHUNK = 500;
 const BUSY_PAUSE_MS = 5;
+const LISTENER_PAUSE_MS = 100;
+const LISTENER_PAUSE_MAX_MS = 5_000;
 
 /** What those hear who wait for entries that no longer come. */
 export function isOver(): LoopledgerError {
@@ -34,8 +41,11 @@ export class LedgerSubscription implements Subscription {
   /** From here on every partition is read. */
   #latest = 0;
   readonly #reader: Reader;
-  readonly #joined = Promise.withResolvers<void>();
+  #joined = Promise.withResolvers<void>();
+  #hasJoined = false;
   #isClosed = false;
+  /** How often in a row the listener has thrown. */
+  #faults = 0;
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
@@ -55,14 +65,17 @@ export class LedgerSubscription implements Subscription {
   async caughtUp(): Promise<void> {
     await this.#options.flushed();
     const end = await this.#options.end();
-    await this.#joined.promise;
-    if (this.#isClosed) throw isOver();
-    await this.#options.tail.reached(end);
+    do {
+      await this.#joined.promise;
+      if (this.#isClosed) throw isOver();
+      await this.#options.tail.reached(end);
+    } while (!this.#hasJoined);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#options.tail.leave(this.#reader);
+    if (!this.#hasJoined) this.#joined.reject(isOver());
     this.#options.closed(this);
   }
 
@@ -81,18 +94,17 @@ export class LedgerSubscription implements Subscription {
     }
     if (this.#isClosed) this.#joined.reject(isOver());
     else if (isLevel) this.#join();
-    else setImmediate(() => this.#catchUp());
+    else this.#goOn();
   }
 
   /** Hands on one piece of what is behind; true where nothing was. */
   #readBehind(): boolean {
-    const { rows, tail, listener } = this.#options;
+    const { rows, tail } = this.#options;
     for (const [partition, from] of this.#next) {
       const entries = rows.ofPartition(partition, { from, to: tail.delivered, limit: CHUNK });
       const last = entries.at(-1);
       if (last === undefined) continue;
-      this.#next.set(partition, last.offset + 1);
-      hand(listener, entries);
+      if (this.#hand(entries)) this.#next.set(partition, last.offset + 1);
       return false;
     }
     return true;
@@ -102,24 +114,46 @@ export class LedgerSubscription implements Subscription {
   #deliver(entries: readonly LogEntry[]): void {
     const isAhead = (entry: LogEntry): boolean => entry.offset >= (this.#next.get(entry.partition) ?? 0);
     const wanted = entries[0] !== undefined && entries[0].offset >= this.#latest ? entries : entries.filter(isAhead);
-    if (wanted.length > 0) hand(this.#options.listener, wanted);
+    if (wanted.length > 0 && !this.#hand(wanted)) this.#fallBack(wanted);
+  }
+
+  /** False where the listener threw. */
+  #hand(entries: readonly LogEntry[]): boolean {
+    try {
+      this.#options.listener(entries);
+      this.#faults = 0;
+      return true;
+    } catch (error) {
+      this.#faults++;
+      this.#options.failed(error);
+      return false;
+    }
+  }
+
+  /** Leaves the tail and reads again from the first entry that was not taken. */
+  #fallBack(entries: readonly LogEntry[]): void {
+    const { tail } = this.#options;
+    tail.leave(this.#reader);
+    for (const partition of this.#reader.partitions) {
+      const first = entries.find((entry) => entry.partition === partition)?.offset ?? tail.delivered + 1;
+      this.#next.set(partition, Math.max(first, this.#next.get(partition) ?? 0));
+    }
+    this.#hasJoined = false;
+    this.#joined = Promise.withResolvers<void>();
+    this.#joined.promise.catch(() => {});
+    this.#goOn();
+  }
+  #goOn(): void {
+    const pauseMs = this.#faults === 0 ? 0 : Math.min(LISTENER_PAUSE_MAX_MS, LISTENER_PAUSE_MS * 2 ** (this.#faults - 1));
+    if (pauseMs === 0) setImmediate(() => this.#catchUp());
+    else setTimeout(() => this.#catchUp(), pauseMs);
   }
 
   #join(): void {
     this.#latest = Math.max(0, ...this.#next.values());
     this.#options.tail.join(this.#reader);
+    this.#hasJoined = true;
     this.#joined.resolve();
     this.#options.tail.look();
-  }
-}
-
-/** A listener that throws is a bug of its owner: it ends the process, and it does not disturb the log's other readers. */
-function hand(listener: (entries: readonly LogEntry[]) => void, entries: readonly LogEntry[]): void {
-  try {
-    listener(entries);
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
   }
 }
