@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../testing/index.ts";
-import { canonicalJson, cutText, digestOf, isWholeText, repairJson, repairText, tailText } from "./json.ts";
+import { canonicalJson, cutText, digestOf, isWholeText, repairJson, repairText, sameJson, tailText } from "./json.ts";
 
 const anyText = fc.string({ unit: "binary" });
 /** Text with halves of characters in it. */
@@ -30,6 +30,20 @@ describe("canonical JSON (RFC 8785)", () => {
   });
   it("leaves undefined members out", () => {
     expect(canonicalJson({ b: undefined, a: 1, c: [undefined] })).toBe('{"a":1,"c":[null]}');
+  });
+  it("compares as the canonical texts do", () => {
+    const pairs = fc.oneof(fc.tuple(fc.jsonValue({ maxDepth: 3 }), fc.jsonValue({ maxDepth: 3 })), fc.jsonValue().map((value) => [value, reversed(value)] as const));
+    fc.assert(fc.property(pairs, ([one, other]) => {
+      expect(sameJson(one, other)).toBe(canonicalJson(one) === canonicalJson(other));
+    }), { numRuns: 500 });
+    fc.assert(fc.property(fc.jsonValue(), fc.constantFrom("x", 1, null, [], {}), (value, more) => {
+      const [one, other] = [{ value, more }, { more: structuredClone(more), value: JSON.parse(JSON.stringify(value)) as unknown }];
+      expect(sameJson(one, other)).toBe(true);
+      expect(sameJson(one, { ...other, further: 0 })).toBe(false);
+      expect(sameJson({ ...one, further: 0 }, other)).toBe(false);
+    }));
+    expect([sameJson({ a: 1, b: undefined }, { a: 1 }), sameJson({ a: 1 }, { c: undefined, a: 1 }), sameJson([], {}), sameJson([1], [1, 2]), sameJson(null, {}), sameJson({ toString: 1 }, { a: 1 })])
+      .toEqual([true, true, false, false, false, false]);
   });
   it("makes the digest", () => {
     expect(digestOf({ b: 1, a: [] }, sha256)).toBe(`sha256:${sha256('{"a":[],"b":1}')}`);

@@ -2,7 +2,8 @@
  * JSON as the ledger knows it: types, RFC 8785 canonical form, digests, and text that any strict parser can read.
  *
  * J1. Two values with equal canonical text have equal digests, whatever order their keys were written in.
- * J2. No text that leaves here holds half a surrogate pair or a NUL.
+ * J2. `sameJson` says of two values what comparing their canonical texts says, without making them.
+ * J3. No text that leaves here holds half a surrogate pair or a NUL.
  */
 import type { Digest, Sha256 } from "./brand.ts";
 
@@ -19,6 +20,26 @@ export function canonicalJson(value: unknown): string {
     if (members[key] !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(members[key])}`);
   }
   return `{${parts.join(",")}}`;
+}
+
+type Members = { readonly [key: string]: unknown };
+
+/** Whether two values have the same canonical text. */
+export function sameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (one === null || other === null || typeof one !== "object" || typeof other !== "object") return false;
+  if (Array.isArray(one) || Array.isArray(other)) {
+    return Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((member, at) => sameJson(member, other[at]));
+  }
+  const members = one as Members;
+  const others = other as Members;
+  let count = 0;
+  for (const key of Object.keys(members)) {
+    if (members[key] === undefined) continue;
+    count++;
+    if (!Object.hasOwn(others, key) || !sameJson(members[key], others[key])) return false;
+  }
+  return count === Object.keys(others).filter((key) => others[key] !== undefined).length;
 }
 
 export function digestOf(value: unknown, sha256: Sha256): Digest {

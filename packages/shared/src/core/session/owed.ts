@@ -3,7 +3,7 @@ import type { EventId, Sha256 } from "../brand.ts";
 import type { LedgerRecord } from "../events/envelope.ts";
 import type { Cycle } from "../events/fields.ts";
 import { derivedId } from "../fencing/ids.ts";
-import { type Json, canonicalJson } from "../json.ts";
+import { type Json, sameJson } from "../json.ts";
 import type { Owed, SessionState, VoidReason } from "./state.ts";
 
 export interface DispatchContent {
@@ -24,11 +24,7 @@ export function owe(state: SessionState, slot: Slot, sha256: Sha256): Owed {
 export function meets(slot: Owed | null, record: LedgerRecord): VoidReason | null {
   if (!slot || slot.what !== record.type || record.cause?.eventId !== slot.cause) return "not_owed";
   if (record.eventId !== slot.eventId) return "malformed";
-  return sameContent(slot.content, record.data) ? null : "not_owed";
-}
-
-function sameContent(owed: Json, data: unknown): boolean {
-  return owed === data || canonicalJson(owed) === canonicalJson(data);
+  return sameJson(slot.content, record.data) ? null : "not_owed";
 }
 
 /** The dispatch that is owed, if that is what is owed. */
