@@ -4,7 +4,7 @@
  * E1. The order is always: approval, if owed → intent appended → read back accepted → effect → outcome.
  * E2. A call starts only before a deadline on this process's own monotonic clock, counted from before the append that allows it.
  * E3. A lost answer: `none` and `idempotent` are called again under the same key; `lookup` is looked at under the next epoch, and
- *     called again under the same key where it did not happen;
+ *     called again under the same key where it did not happen; a call that was put off is made again when its time comes;
  *     `unsafe` is never called again: the owner's next claim makes it unknown, and a person settles it.
  * E4. `did_not_happen` is recorded only after a look that fenced the target at this epoch, or after the call window is over.
  */
@@ -17,10 +17,17 @@ import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { windowOverAt } from "@loopledger/shared/core/session/rules/effects";
 import type { Effect } from "@loopledger/shared/core/session/state";
 import type { Tool } from "@loopledger/shared/ports";
+import { type PutOff, type Waiting, putOff, sitsOut } from "./putting-off.ts";
 import { type Engine, StaleOwner, type Tenure, fit, nextChange } from "@loopledger/shared/runtime";
 
 /** `looked`: not the target's answer to the call says so, but a later look. */
-export type Settled = { readonly kind: "confirmed" | "failed"; readonly result: Json; readonly looked?: true } | { readonly kind: "unknown" };
+export type Settled =
+  | { readonly kind: "confirmed"; readonly result: Json; readonly looked?: true }
+  /** `by`: the target did nothing and may be asked again. */
+  | { readonly kind: "failed"; readonly result: Json; readonly looked?: true; readonly by?: PutOff }
+  /** `put_off`: a retry is armed, for longer than a maker is kept waiting. */
+  | { readonly kind: "put_off" }
+  | { readonly kind: "unknown" };
 type Intent = DataOf<"tool_requested">;
 
 /** How often a lost call is repeated or a silent target is looked at before a person has to settle it. */
@@ -33,17 +40,27 @@ export class Effects {
   readonly #engine: Engine;
   readonly #tenure: Tenure;
 
-  constructor(engine: Engine, tenure: Tenure) {
+  readonly #waiting: Waiting;
+
+  constructor(engine: Engine, tenure: Tenure, waiting: Waiting = sitsOut) {
     this.#engine = engine;
     this.#tenure = tenure;
+    this.#waiting = waiting;
   }
 
   /** Makes an effect that the ledger does not know yet, or knows as failed. One that was lost and, by a look, did not happen is made again under its key. */
   async make(tool: Tool, intent: Intent, actor: Actor): Promise<Settled> {
-    for (let made = 1; ; made++) {
+    for (let made = 1; ; ) {
       const settled = await this.#makeOnce(tool, intent, actor);
-      if (settled.kind !== "failed" || !settled.looked || made >= madeMax) return settled;
-      await this.#pause(250 * 2 ** made);
+      if (settled.kind !== "failed") return settled;
+      if (settled.by) {
+        const then = await putOff(this.#engine, this.#tenure, { tool, by: settled.by, actor, waiting: this.#waiting });
+        if (then === "leave") return { kind: "put_off" };
+        if (then === "used_up") return settled;
+      } else {
+        if (!settled.looked || made++ >= madeMax) return settled;
+        await this.#pause(250 * 2 ** made);
+      }
     }
   }
   async #makeOnce(tool: Tool, intent: Intent, actor: Actor): Promise<Settled> {
@@ -79,41 +96,52 @@ export class Effects {
   async #conclude(tool: Tool, key: string, { answer, actor }: { readonly answer: ToolAnswer; readonly actor: Actor }): Promise<Settled> {
     switch (answer.kind) {
       case "confirmed": return this.#record(key, { kind: "confirmed", result: answer.result }, actor);
-      case "failed":
+      case "failed": {
+        const passing = answer.class === "transient" ? { why: whyOf(answer.result), retryAfterSeconds: answer.retryAfterSeconds } : null;
+        // That this call was put off says nothing of the one before it, whose answer was lost.
+        if (passing && this.#isRepeat(key)) return this.#lost(tool, key, { why: passing.why, actor, afterSeconds: passing.retryAfterSeconds });
         await this.#untilConcluding(key);
-        return this.#record(key, { kind: "failed", result: answer.result }, actor);
+        return this.#record(key, { kind: "failed", result: answer.result, ...(passing && { by: passing }) }, actor);
+      }
       case "refused": throw new StaleOwner(this.#tenure.sessionId, "stale_epoch");
       case "lost": return this.#lost(tool, key, { why: answer.why, actor });
     }
+  }
+  #isRepeat(key: string): boolean {
+    return (lookUp(this.#tenure.state.effects, key)?.epoch ?? this.#tenure.epoch) < this.#tenure.epoch;
   }
   /** Under a later epoch "failed" speaks of the earlier call too: it counts where the target fences, or once no call can be under way. */
   async #untilConcluding(key: string): Promise<void> {
     const effect = lookUp(this.#tenure.state.effects, key);
     if (effect && effect.epoch < this.#tenure.epoch && !effect.fences) await this.#untilWindowOver(effect);
   }
-  async #record(key: string, settled: Exclude<Settled, { kind: "unknown" }>, actor: Actor): Promise<Settled> {
+  async #record(key: string, settled: Extract<Settled, { result: Json }>, actor: Actor): Promise<Settled> {
     const result = await fit(this.#engine, this.#tenure.sessionId, settled.result);
     await this.#tenure.append([{ type: "tool_result", data: { key, outcome: settled.kind, result }, actor }]);
     return settled;
   }
 
-  async #lost(tool: Tool, key: string, at: { readonly why: string; readonly actor: Actor }): Promise<Settled> {
+  async #lost(tool: Tool, key: string, at: { readonly why: string; readonly actor: Actor; readonly afterSeconds?: number | undefined }): Promise<Settled> {
     this.#engine.log.warn({ session: this.#tenure.sessionId, epoch: this.#tenure.epoch, tool: tool.name, why: at.why }, "answer lost");
-    if (tool.contract === "none") return this.#record(key, { kind: "failed", result: { error: at.why } }, at.actor);
-    if (tool.contract === "idempotent") return this.#again(tool, key, at.actor);
+    // It only reads: whatever became of this call, it is made again.
+    if (tool.contract === "none") return this.#record(key, { kind: "failed", result: { error: at.why }, by: { why: at.why } }, at.actor);
+    if (tool.contract === "idempotent") return this.#again(tool, key, at);
     await this.#tenure.reclaim();
     const effect = lookUp(this.#tenure.state.effects, key);
     return tool.contract === "unsafe" || !effect ? { kind: "unknown" } : this.#look(tool, effect);
   }
 
   /** The same call under the same key; each further try under a claim of its own, so that its deadline counts from there. */
-  async #again(tool: Tool, key: string, actor: Actor): Promise<Settled> {
+  async #again(tool: Tool, key: string, { actor, afterSeconds = 0 }: { readonly actor: Actor; readonly afterSeconds?: number | undefined }): Promise<Settled> {
     const effect = lookUp(this.#tenure.state.effects, key);
+    let askedMs = afterSeconds * 1000;
     for (let attempt = 1; effect && attempt < triesMax; attempt++) {
-      await this.#pause(250 * 2 ** attempt);
+      await this.#pauseFor(Math.max(250 * 2 ** attempt, askedMs));
       await this.#tenure.reclaim();
       const answer = await this.#call(tool, { key, args: effect.args, from: this.#tenure.since });
-      if (answer.kind !== "lost") return this.#conclude(tool, key, { answer, actor });
+      const putOffAgain = answer.kind === "failed" && answer.class === "transient";
+      if (answer.kind !== "lost" && !putOffAgain) return this.#conclude(tool, key, { answer, actor });
+      askedMs = putOffAgain ? (answer.retryAfterSeconds ?? 0) * 1000 : 0;
     }
     return this.#giveUp(`no answer for ${key} in ${triesMax} tries`);
   }
@@ -165,10 +193,19 @@ export class Effects {
       await this.#pause(windowOverAt(effect, this.#tenure.state.lastClaimAt) - this.#engine.logClock.now() + 5);
     }
   }
+  /** At least so long, whatever changes meanwhile. */
+  async #pauseFor(ms: number): Promise<void> {
+    const until = this.#engine.clock.monotonic() + ms;
+    for (let left = ms; left > 0; left = until - this.#engine.clock.monotonic()) await this.#pause(left);
+  }
   async #pause(ms: number): Promise<void> {
     await nextChange(this.#engine, this.#tenure.sessionId, { maxMs: ms, signal: never });
     if (!this.#tenure.holds()) throw new StaleOwner(this.#tenure.sessionId, "dropped");
   }
+}
+
+function whyOf(result: Json): string {
+  return typeof result === "string" ? result : JSON.stringify(result);
 }
 
 /** From before the append that allows a call to its latest start, in ms; what is left of the window is the call's own time and a tenth as margin. */

@@ -29,12 +29,16 @@ export function builtDraft(end: CycleEnd & { kind: "built" }, at: Ending): Draft
   return { type: "built", data, actor: at.actor };
 }
 
+/** In seconds: what was asked for, else twice as long with every attempt, with jitter. */
+export function retryDelay(attempt: number, { asked, random }: { readonly asked?: number | undefined; readonly random: number }): number {
+  return asked ?? Math.round(1000 * Math.min(delayMax, 2 ** (attempt - 1)) * (0.5 + random / 2)) / 1000;
+}
+
 /** Transient failures are put off with the dispatch open, until the attempts are used up; everything else closes the cycle. */
 export function failedDraft(end: CycleEnd & { kind: "failed" }, at: Ending): Draft {
   const attempt = at.open.retries + 1;
   if (end.failure === "transient" && attempt <= at.retryAttempts) {
-    const delayMs = Math.round(1000 * Math.min(delayMax, 2 ** (attempt - 1)) * (0.5 + at.random / 2));
-    const delay_seconds = end.retryAfterSeconds ?? delayMs / 1000;
+    const delay_seconds = retryDelay(attempt, { asked: end.retryAfterSeconds, random: at.random });
     const data = { type: "maker", operation: at.open.leaf, attempt, delay_seconds, error: cutText(end.message, 8192), errorClass: "transient" } as const;
     return { type: "retry", data, actor: at.actor };
   }

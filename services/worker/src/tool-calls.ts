@@ -18,6 +18,7 @@ import type { Tool } from "@loopledger/shared/ports";
 import { type Engine, StaleOwner, type Tenure, type ToolDesk, whole } from "@loopledger/shared/runtime";
 import { Effects, type Settled } from "./effects.ts";
 import { settledOf } from "./input.ts";
+import type { Waiting } from "./putting-off.ts";
 
 type Answer = StepAnswer<{ outcome: "confirmed" | "failed"; result: Json }>;
 type Intent = DataOf<"tool_requested">;
@@ -42,11 +43,11 @@ export class ToolCalls implements ToolDesk {
   #suspended = false;
   #missing: string | null = null;
 
-  constructor(engine: Engine, tenure: Tenure, actor: Actor) {
+  constructor(engine: Engine, tenure: Tenure, by: { readonly actor: Actor; readonly waiting?: Waiting }) {
     this.#engine = engine;
     this.#tenure = tenure;
-    this.#actor = actor;
-    this.#effects = new Effects(engine, tenure);
+    this.#actor = by.actor;
+    this.#effects = new Effects(engine, tenure, by.waiting);
   }
   get suspended(): boolean {
     return this.#suspended;
@@ -141,6 +142,10 @@ export class ToolCalls implements ToolDesk {
     if (settled.kind === "unknown") {
       this.#suspended = true;
       return no(424, "incomplete_tool_turn", `outcome of ${key} is unknown; a person has to settle it`);
+    }
+    if (settled.kind === "put_off") {
+      this.#suspended = true;
+      return no(423, "retry_pending", `the target of ${key} asked for time; leave, the step runs again when it is over`);
     }
     return { ok: true, value: { outcome: settled.kind, result: settled.result } };
   }

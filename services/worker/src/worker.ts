@@ -19,6 +19,7 @@ import { Effects } from "./effects.ts";
 import { beginOutside, leaveUnknown, outcomeOutside } from "./external.ts";
 import { makerInput, makerKey } from "./input.ts";
 import { type Ending, builtDraft, failedDraft } from "./outcome.ts";
+import { sitsOut } from "./putting-off.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 export interface WorkerOptions {
@@ -31,7 +32,11 @@ interface Run {
   readonly maker: Maker;
   readonly actor: Actor;
   readonly steps: Steps;
+  /** Aborted when the run has to stop: its calls wait for nothing any more. */
+  readonly leaving: AbortController;
 }
+/** The longest time that a target may ask for without its maker being told to leave, in seconds. */
+const sitOutSecondsMax = 60;
 
 export function buildRunner(engine: Engine, options: WorkerOptions = {}): CycleRunner {
   return {
@@ -44,20 +49,23 @@ export function buildRunner(engine: Engine, options: WorkerOptions = {}): CycleR
       if (!maker) return missing(engine, tenure, `no maker ${name ?? "for this kind of leaf"} is registered`);
       if (spentToTheLast(tenure.state)) return usedUp(engine, tenure);
       const actor: Actor = { kind: "maker", id: maker.principal };
-      const run: Run = { tenure, open, maker, actor, steps: new Steps(engine, tenure, { actor, tools: new ToolCalls(engine, tenure, actor) }) };
+      const leaving = new AbortController();
+      // An external maker that left would be an unknown outcome: it is kept waiting.
+      const waiting = { secondsMax: maker.effects === "external" ? Number.POSITIVE_INFINITY : sitOutSecondsMax, signal: leaving.signal };
+      const run: Run = { tenure, open, maker, actor, leaving, steps: new Steps(engine, tenure, { actor, tools: new ToolCalls(engine, tenure, { actor, waiting }) }) };
       const begun = maker.effects === "external" ? await beginOutside(engine, run) : null;
       if (begun?.kind === "late") return;
       if (begun?.kind === "over") return tenure.append([builtDraft(begun.end, endingOf(engine, run))], { follow: true });
       await finish(engine, run, await runMaker(engine, run, { stopping, options, secondsLeft: begun?.secondsLeft ?? null }));
     },
-    async settle(tenure, keys) {
-      const effects = new Effects(engine, tenure);
+    async settle(tenure, keys, stopping) {
+      const effects = new Effects(engine, tenure, { ...sitsOut, signal: stopping });
       for (const key of keys) {
         const effect = lookUp(tenure.state.effects, key);
         if (effect && effect.settled === null && !tenure.state.end) await effects.settle(effect, { kind: "worker", id: engine.ownerId });
       }
     },
-    perform: (tenure, checkpoint) => performAction(engine, tenure, checkpoint),
+    perform: (tenure, checkpoint, stopping) => performAction(engine, tenure, { checkpoint, stopping }),
   };
 }
 
@@ -72,6 +80,9 @@ async function runMaker(engine: Engine, run: Run, at: Running): Promise<CycleEnd
   const { tenure, open, maker, steps } = run;
   const watch = watchTenure(engine, tenure, at.stopping);
   const { live } = at.options;
+  const leave = (): void => run.leaving.abort();
+  watch.signal.addEventListener("abort", leave, { once: true });
+  if (watch.signal.aborted) leave();
   try {
     const limits = [budgetOf(tenure.state).wallSeconds.remaining, at.secondsLeft].filter((one) => one !== null);
     const wall = limits.length > 0 ? Math.min(...limits) : null;
@@ -134,12 +145,12 @@ async function suspend(
 }
 
 /** Does exactly what was approved: the proposed action, or the one that a person put in its place. */
-async function performAction(engine: Engine, tenure: Tenure, checkpoint: Checkpoint): Promise<void> {
+async function performAction(engine: Engine, tenure: Tenure, { checkpoint, stopping }: { readonly checkpoint: Checkpoint; readonly stopping: AbortSignal }): Promise<void> {
   const action = checkpoint.approvedAction as { readonly tool: string; readonly args?: never; readonly key?: string };
   const tool = engine.handlers.tool(action.tool);
   if (!tool) return missing(engine, tenure, `tool ${action.tool}, which was approved, is not registered`);
   if (spentToTheLast(tenure.state)) return usedUp(engine, tenure);
   const actor: Actor = { kind: "worker", id: engine.ownerId };
-  const intent = new ToolCalls(engine, tenure, actor).intentOf(tool, { args: action.args ?? null, callerKey: action.key, approval: checkpoint.id });
-  await new Effects(engine, tenure).make(tool, intent, actor);
+  const intent = new ToolCalls(engine, tenure, { actor }).intentOf(tool, { args: action.args ?? null, callerKey: action.key, approval: checkpoint.id });
+  await new Effects(engine, tenure, { ...sitsOut, signal: stopping }).make(tool, intent, actor);
 }

@@ -20,7 +20,7 @@ const noTools = {
 } as const;
 
 /** After these the session waits for a person, and so does the step. */
-const leaves: ReadonlySet<string> = new Set(["approval_pending", "incomplete_tool_turn", "budget_exhausted", "evidence_missing"]);
+const leaves: ReadonlySet<string> = new Set(["approval_pending", "retry_pending", "incomplete_tool_turn", "budget_exhausted", "evidence_missing"]);
 
 export function stepGate(steps: StepApi, options: { readonly tools: boolean }): StepGate {
   let open = true;

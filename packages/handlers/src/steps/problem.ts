@@ -11,6 +11,7 @@ export const problemNext = {
   budget_exhausted: "leave: the session waits until a person raises its budget",
   too_large: "send at most 10 MiB; hand large content over as a file of the workspace",
   approval_pending: "leave: after the decision this step runs again and the same call returns its result",
+  retry_pending: "leave: the target asked for time; when it is over this step runs again and makes the same call",
   incomplete_tool_turn: "leave: a person settles what became of the call, then the session goes on",
   evidence_missing: "leave: a recorded result is missing from the blob store; once it is back there and the session is resumed, this step runs again",
   internal: "leave with a failure; the engine runs this step again",

@@ -119,7 +119,7 @@ export type StepAnswer<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false; readonly status: 400 | 404 | 409 | 423 | 424;
-      readonly code: "bad_request" | "unknown_tool" | "stale_owner" | "key_conflict" | "approval_pending" | "incomplete_tool_turn" | "budget_exhausted" | "evidence_missing";
+      readonly code: "bad_request" | "unknown_tool" | "stale_owner" | "key_conflict" | "approval_pending" | "retry_pending" | "incomplete_tool_turn" | "budget_exhausted" | "evidence_missing";
       readonly detail: string;
     };
 export interface Observation {

@@ -21,7 +21,7 @@ import { meets } from "./owed.ts";
 import { lookUp, put } from "./persistent-map.ts";
 import { actRules } from "./rules/acts.ts";
 import { claim } from "./rules/claiming.ts";
-import { cycleRules, waitsForRetry } from "./rules/cycles.ts";
+import { cycleRules, goesOnDuringRetry, waitsForRetry } from "./rules/cycles.ts";
 import { decided } from "./rules/decisions.ts";
 import { dispatchingRules } from "./rules/dispatching.ts";
 import { effectRules } from "./rules/effects.ts";
@@ -106,9 +106,6 @@ function isSubmitted(state: SessionState): state is Submitted {
   return state.submission !== null;
 }
 const unknownOutcome = (state: SessionState): boolean => state.end?.reason === "incomplete_tool_turn";
-/** What may go on while a retry is armed: settling, giving up, and what only informs. */
-const duringRetry: ReadonlySet<string> = new Set(["tool_result", "reconciled", "cycle_failed", "handed_back", "error", "status"]);
-
 function judgeOwner(state: Submitted, record: LedgerRecord, by: Judging): Judged {
   if (state.end && by.guards.fence) {
     if ((record.epoch ?? 0) < state.epoch) return "stale_epoch";
@@ -117,7 +114,7 @@ function judgeOwner(state: Submitted, record: LedgerRecord, by: Judging): Judged
   }
   const refused = fence(state, record, by.guards) ?? serves(state, record);
   if (refused && (by.guards.fence || refused === "duplicate" || !state.open)) return refused;
-  if (waitsForRetry(state) && !duringRetry.has(record.type)) return "suspended";
+  if (waitsForRetry(state) && !goesOnDuringRetry(record.type)) return "suspended";
   return ownerAct({ ...state, spending: countRunning(state.spending, by.time, true) }, record, by);
 }
 

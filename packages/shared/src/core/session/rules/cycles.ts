@@ -6,6 +6,7 @@
  * Y3. A failed attempt is the same task again, counted as an iteration, until the breaker hands off.
  */
 import type { LogTime, Seq } from "../../brand.ts";
+import type { EventType } from "../../events/index.ts";
 import { countRunning, spend } from "../../budget/budget.ts";
 import { callAfterIteration, callAtCost, callOnFailure } from "../checkpoints.ts";
 import { failedAgain, major, owesReview, proceed } from "../continuation.ts";
@@ -102,6 +103,11 @@ export function close(state: SessionState): { readonly open: OpenDispatch; reado
   };
 }
 
+const duringRetry: ReadonlySet<EventType> = new Set(["tool_result", "reconciled", "cycle_failed", "handed_back", "error", "status"]);
+/** What an owner may write while a retry is armed: settling, giving up, and what only informs. */
+export function goesOnDuringRetry(type: EventType): boolean {
+  return duringRetry.has(type);
+}
 /** While a retry is armed nobody goes on in its dispatch. */
 export function waitsForRetry(state: SessionState): boolean {
   return state.timers.some((timer) => timer.kind === "retry");
