@@ -29,6 +29,7 @@ interface Asked {
   readonly approval?: string;
 }
 const no = (status: 404 | 409 | 423 | 424, code: Extract<Answer, { ok: false }>["code"], detail: string): Answer => ({ ok: false, status, code, detail });
+const conflict = (key: string): Answer => no(409, "key_conflict", `key ${key} stands for another call: same key, other arguments`);
 
 export class ToolCalls implements ToolDesk {
   readonly #engine: Engine;
@@ -39,7 +40,8 @@ export class ToolCalls implements ToolDesk {
   readonly #given = new Set<string>();
   /** Keys that this run made of a call's content. */
   readonly #spelled = new Set<string>();
-  readonly #underWay = new Map<string, Promise<Answer>>();
+  /** Calls that this run is making or is asking about, by key: a second one under the same key gets the same answer. */
+  readonly #underWay = new Map<string, { readonly tool: string; readonly argsDigest: string; readonly answer: Promise<Answer> }>();
   #suspended = false;
   #missing: string | null = null;
 
@@ -72,9 +74,20 @@ export class ToolCalls implements ToolDesk {
     const known = ownKey === undefined || reworded ? null : this.#known({ key: ownKey, tool: name, argsDigest });
     if (known !== null) return known;
     if (spentToTheLast(this.#tenure.state)) return this.#usedUp();
-    if (reworded) return this.#ask("repeat_after_takeover", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
-    if (this.#needsApproval(tool)) return this.#ask("before", { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) });
+    const action = { tool: name, args, ...(callerKey !== undefined && { key: callerKey }) };
+    if (reworded) return this.#ask("repeat_after_takeover", action);
+    if (this.#needsApproval(tool)) return this.#once({ key: ownKey, tool: name, argsDigest }, () => this.#ask("before", action));
     return this.#make(tool, this.intentOf(tool, { args, callerKey }));
+  }
+  /** Nothing is begun twice under one key, and two calls that differ never share one. */
+  #once(call: { readonly key: string | undefined; readonly tool: string; readonly argsDigest: string }, begin: () => Promise<Answer>): Promise<Answer> {
+    const { key, tool, argsDigest } = call;
+    if (key === undefined) return begin();
+    const before = this.#underWay.get(key);
+    if (before !== undefined) return before.tool === tool && before.argsDigest === argsDigest ? before.answer : Promise.resolve(conflict(key));
+    const answer = begin();
+    this.#underWay.set(key, { tool, argsDigest, answer });
+    return answer.finally(() => this.#underWay.delete(key));
   }
 
   /** Under this key a person had another call made in place of this one. */
@@ -123,20 +136,18 @@ export class ToolCalls implements ToolDesk {
   /** The answer to a call whose key is on the ledger already; null where it is still to be made. */
   #known(call: { readonly key: string; readonly tool: string; readonly argsDigest: string }): Promise<Answer> | Answer | null {
     const known = lookUp(this.#tenure.state.effects, call.key);
-    if (this.#isOther(known, call)) return no(409, "key_conflict", `key ${call.key} stands for another call: same key, other arguments`);
+    if (this.#isOther(known, call)) return conflict(call.key);
     return known?.settled === "confirmed" && known.contract !== "none" ? this.#recorded(known) : null;
   }
 
-  /** Makes the effect of an intent; a second call under the same key while the first is under way gets the same answer. */
+  /** Makes the effect of an intent. */
   async #make(tool: Tool, intent: Intent): Promise<Answer> {
     const known = this.#known(intent);
     if (known !== null) return known;
-    const before = this.#underWay.get(intent.key);
-    if (before !== undefined) return before;
-    this.#given.add(intent.key);
-    const made = this.#effects.make(tool, intent, this.#actor).then((settled) => this.#answer(settled, intent.key));
-    this.#underWay.set(intent.key, made);
-    return made.finally(() => this.#underWay.delete(intent.key));
+    return this.#once(intent, async () => {
+      this.#given.add(intent.key);
+      return this.#answer(await this.#effects.make(tool, intent, this.#actor), intent.key);
+    });
   }
   #answer(settled: Settled, key: string): Answer {
     if (settled.kind === "unknown") {
