@@ -117,7 +117,7 @@ function manifestDigest() {
     return existsSync(folder) ? readdirSync(folder).sort().map((name) => join(group, name, "package.json")) : [];
   });
   const hash = createHash("sha256");
-  for (const file of ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ...members]) {
+  for (const file of ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "infra/package.json", ...members]) {
     const path = join(root, file);
     if (existsSync(path)) hash.update(file).update("\0").update(readFileSync(path)).update("\0");
   }

@@ -22,7 +22,7 @@ export interface Breach {
 }
 
 /** Examples are other people's projects, bugs included: they keep their own manners. */
-const FOLDERS = ["packages", "services", "test", "scripts"];
+const FOLDERS = ["packages", "services", "infra", "test", "scripts"];
 const IGNORED = new Set(["node_modules", "dist", "coverage"]);
 
 function walk(root: string, folder: string): string[] {

@@ -1,0 +1,63 @@
+/** A Kafka client from settings: addresses, TLS, SASL, and the patience that a broker's restart needs. */
+import type { ConnectionOptions } from "node:tls";
+import kafkajs, { type Kafka, type KafkaConfig, type LogEntry } from "kafkajs";
+
+const { logLevel } = kafkajs;
+
+export interface KafkaSasl {
+  readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface KafkaConnection {
+  /** `host:port` of some brokers; the others are learned from them. */
+  readonly brokers: readonly string[];
+  /** Default: `loopledger`. */
+  readonly clientId?: string;
+  readonly sasl?: KafkaSasl | null;
+  /** What TLS needs to know (PEM texts); an empty object = the authorities that Node knows; null = no TLS. */
+  readonly ssl?: ConnectionOptions | null;
+  /** `lasting` (default) outlives a restart or a failover of some 50 s; `none` answers at once, for looks. */
+  readonly patience?: "lasting" | "none";
+  /** What the client itself says, warnings and errors only. */
+  readonly log?: (entry: { readonly level: "warn" | "error"; readonly message: string }) => void;
+}
+
+/**
+ * The client's own patience rejects everything in flight after 8 s of a broker's restart; these are 100 tries, the later ones
+ * half a second apart.
+ */
+const lasting = { retries: 100, initialRetryTime: 50, maxRetryTime: 500, factor: 0, multiplier: 1.5 };
+const none = { retries: 0 };
+
+export const defaultClientId = "loopledger";
+
+/** The addresses of a list with commas, without blanks and empty parts. */
+export function brokerList(brokers: string): string[] {
+  return brokers.split(",").map((one) => one.trim()).filter((one) => one !== "");
+}
+
+export function connectKafka({ brokers, clientId = defaultClientId, sasl, ssl, patience = "lasting", log }: KafkaConnection): Kafka {
+  const hurried = patience === "none";
+  const config: KafkaConfig = {
+    clientId,
+    brokers: [...brokers],
+    retry: hurried ? none : lasting,
+    connectionTimeout: hurried ? 2_000 : 3_000,
+    requestTimeout: hurried ? 5_000 : 30_000,
+    logLevel: log ? logLevel.WARN : logLevel.NOTHING,
+    logCreator: () => ({ level, log: { message } }: LogEntry) => log?.({ level: level === logLevel.ERROR ? "error" : "warn", message }),
+  };
+  if (sasl) config.sasl = saslOf(sasl);
+  if (ssl) config.ssl = ssl;
+  return new kafkajs.Kafka(config);
+}
+
+function saslOf({ mechanism, username, password }: KafkaSasl): NonNullable<KafkaConfig["sasl"]> {
+  switch (mechanism) {
+    case "plain": return { mechanism, username, password };
+    case "scram-sha-256": return { mechanism, username, password };
+    case "scram-sha-512": return { mechanism, username, password };
+  }
+}

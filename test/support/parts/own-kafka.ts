@@ -1,0 +1,80 @@
+/** A Kafka of a test's own, whose brokers it may kill, pause and start again. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type KafkaCluster, prepareKafka, startKafkaNode, waitKafkaReady } from "@loopledger/infra/kafka";
+import { adopt } from "@loopledger/infra/launcher";
+import { holdProcess, isAlive, killProcess, type ProcessIdentity } from "@loopledger/infra/process-identity";
+import { freePorts } from "@loopledger/infra/ports";
+import { KafkaProxy } from "./proxy.ts";
+import { currentRun } from "./run.ts";
+
+export interface OwnKafka {
+  /** The addresses of all brokers, also of those that are down. */
+  readonly brokers: string;
+  /** The same through the proxies; empty without `proxied`. */
+  readonly proxiedBrokers: string;
+  /** One a broker, in its order; clients that came through one are told of the others alone. */
+  readonly proxies: readonly KafkaProxy[];
+  /** Broker ids count from 1. */
+  kill(broker?: number): Promise<void>;
+  pause(broker?: number): void;
+  resume(broker?: number): void;
+  /** Starts one that was killed, on its data and ports, and waits until it takes work. */
+  restart(broker?: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface OwnKafkaOptions {
+  readonly brokers?: 1 | 3;
+  /** A proxy before each broker. */
+  readonly proxied?: boolean;
+}
+
+export async function ownKafka({ brokers: count = 1, proxied = false }: OwnKafkaOptions = {}): Promise<OwnKafka> {
+  const folder = mkdtempSync(join(currentRun().folder, "kafka-"));
+  const perNode = proxied ? 3 : 2;
+  const ports = await freePorts(count * perNode);
+  const proxies = proxied ? await Promise.all(Array.from({ length: count }, (_, index) => KafkaProxy.start(ports[index * perNode + 2] ?? 0))) : [];
+  const nodes = Array.from({ length: count }, (_, index) => {
+    const [client = 0, controller = 0, listen = 0] = ports.slice(index * perNode, (index + 1) * perNode);
+    const proxy = proxies[index];
+    return { client, controller, ...(proxy && { proxied: { listen, advertised: proxy.port } }) };
+  });
+  const cluster = await prepareKafka({ folder, nodes, variables: process.env, tell: () => undefined });
+  const running = new Map<number, ProcessIdentity>();
+  const start = async (index: number): Promise<void> => {
+    const started = await startKafkaNode(cluster, index);
+    running.set(index, started);
+    await adopt({ ...currentRun(), variables: process.env }, [started]);
+  };
+  const node = (broker: number): ProcessIdentity => {
+    const known = running.get(broker - 1);
+    if (known === undefined) throw new Error(`There is no broker ${broker}.`);
+    return known;
+  };
+  const ready = (index: number): Promise<void> => waitReadyNode(cluster, { index, process: node(index + 1), nodesMin: [...running.values()].filter(isAlive).length });
+  await Promise.all(nodes.map((_, index) => start(index)));
+  await Promise.all(nodes.map((_, index) => ready(index)));
+  return {
+    brokers: nodes.map(({ client }) => `127.0.0.1:${client}`).join(","),
+    proxiedBrokers: proxies.map(({ port }) => `127.0.0.1:${port}`).join(","),
+    proxies,
+    kill: (broker = 1) => killProcess(node(broker)),
+    pause: (broker = 1) => holdProcess(node(broker), true),
+    resume: (broker = 1) => holdProcess(node(broker), false),
+    restart: async (broker = 1) => {
+      await start(broker - 1);
+      await ready(broker - 1);
+    },
+    stop: async () => {
+      await Promise.all([...running.values()].map(killProcess));
+      await Promise.all(proxies.map((proxy) => proxy.stop()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A cluster takes work when every broker that runs does. */
+function waitReadyNode({ options: { folder, nodes } }: KafkaCluster, { index, process, nodesMin }: { readonly index: number; readonly process: ProcessIdentity; readonly nodesMin: number }): Promise<void> {
+  return waitKafkaReady({ folder, index, port: nodes[index]?.client ?? 0, nodesMin, process });
+}
