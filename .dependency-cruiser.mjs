@@ -86,6 +86,12 @@ const packages = [
     to: { path: [`${SHARED}/testing/`, "^test/", "node_modules/(\\.pnpm/)?(vitest|fast-check)[@/]"] },
   },
   {
+    name: "kafka-client-only-in-its-adapter",
+    comment: "the client is patched, and half of what it offers must not be used: one folder knows which",
+    from: { pathNot: `${SHARED}/adapters/kafka/` },
+    to: { path: npm("kafkajs") },
+  },
+  {
     name: "http-server-only-in-the-gateway",
     from: { pathNot: "^services/gateway/" },
     to: { path: npm("fastify", "fastify-type-provider-zod") },

@@ -1,0 +1,62 @@
+/**
+ * Records of the topic as entries of the ledger, and back.
+ *
+ * F1. What an entry's text is depends on its bytes alone: the registry's frame (a zero and a schema id of four bytes) is taken off
+ *     without asking the registry, so that readers with and without one, or with one that is down, give the fold the same text.
+ * F2. Bytes that are no UTF-8 are null and never repaired: two readers would repair them differently.
+ */
+import { isUtf8 } from "node:buffer";
+import type { LogTime, Offset } from "../../core/brand.ts";
+import type { LogEntry } from "../../ports/index.ts";
+import type { FetchedRecord, WireRecord } from "./wire.ts";
+
+const FRAME_MARK = 0;
+const FRAME_BYTES = 5;
+
+/** The entry that a record is; null for a marker of a foreign transaction, which is no record. */
+export function toEntry(partition: number, record: FetchedRecord): LogEntry | null {
+  if (record.isControlRecord) return null;
+  return {
+    partition, offset: Number(record.offset) as Offset, time: Number(record.timestamp) as LogTime,
+    key: record.key === null ? "" : record.key.toString("utf8"), value: textOf(record.value),
+  };
+}
+
+/** The text of a value, out of the registry's frame where it is in one; null where it is no text. */
+export function textOf(value: Buffer | null): string | null {
+  if (value === null) return null;
+  const isFramed = value.length >= FRAME_BYTES && value[0] === FRAME_MARK;
+  const text = isFramed ? value.subarray(FRAME_BYTES) : value;
+  return isUtf8(text) ? text.toString("utf8") : null;
+}
+
+/** A record of `key` as it is written: its headers say its type and which ledger it is meant for. */
+export function toRecord(key: string, text: string, more: { readonly ledgerId: string; readonly bytes?: Uint8Array | undefined }): WireRecord {
+  const type = typeOf(text);
+  const headers = type === null ? { "ledger-id": more.ledgerId } : { type, "ledger-id": more.ledgerId };
+  return { key, value: more.bytes === undefined ? text : Buffer.from(more.bytes), headers };
+}
+
+/** An envelope as this release writes it, up to its type: nothing before that can hold a quotation mark. */
+const ENVELOPE = /^\{"v":1,"ledgerId":"[^"\\]*","eventId":"[^"\\]*","sessionId":"[^"\\]*","type":"([a-z_]+)"/;
+
+function typeOf(text: string): string | null {
+  const quick = ENVELOPE.exec(text)?.[1];
+  if (quick !== undefined) return quick;
+  if (!text.startsWith("{")) return null;
+  try {
+    const { type } = JSON.parse(text) as { readonly type?: unknown };
+    return typeof type === "string" ? type : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Bytes that a record takes up in its batch, a little more than less. */
+export function sizeOf({ key, value, headers }: WireRecord): number {
+  const own = (part: string | Uint8Array | null | undefined): number =>
+    part === null || part === undefined ? 0 : typeof part === "string" ? Buffer.byteLength(part) : part.length;
+  let bytes = 32 + own(key) + own(value);
+  for (const [name, text] of Object.entries(headers)) bytes += 4 + name.length + own(text);
+  return bytes;
+}

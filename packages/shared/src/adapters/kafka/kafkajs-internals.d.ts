@@ -1,0 +1,59 @@
+/** The parts of the pinned kafkajs that this folder builds on. They are no public interface: a change of the version is a change here. */
+declare module "kafkajs/src/network/connection.js" {
+  import type { Socket } from "node:net";
+
+  interface Logger {
+    namespace(): Logger;
+    debug(): void;
+    info(): void;
+    warn(): void;
+    error(): void;
+  }
+  interface ConnectionOptions {
+    readonly host: string;
+    readonly port: number;
+    readonly ssl: object | null;
+    readonly sasl: object | null;
+    readonly clientId: string;
+    readonly connectionTimeout: number;
+    readonly requestTimeout: number;
+    readonly enforceRequestTimeout: boolean;
+    readonly logger: Logger;
+    readonly socketFactory: (target: { host: string; port: number; ssl: object | null; onConnect: () => void }) => Socket;
+  }
+  interface ProtocolCall {
+    readonly request: unknown;
+    readonly response: { decode(raw: Buffer): Promise<unknown>; parse(decoded: unknown): Promise<unknown> };
+  }
+  export default class Connection {
+    constructor(options: ConnectionOptions);
+    isConnected(): boolean;
+    connect(): Promise<boolean>;
+    authenticate(): Promise<void>;
+    setVersions(versions: Readonly<Record<number, { minVersion: number; maxVersion: number }>>): void;
+    setSupportAuthenticationProtocol(isSupported: boolean): void;
+    send(call: ProtocolCall & { readonly requestTimeout?: number | null; readonly logResponseError?: boolean }): Promise<unknown>;
+    rejectRequests(error: Error): void;
+  }
+}
+
+declare module "kafkajs/src/protocol/requests/index.js" {
+  interface ProtocolCall {
+    readonly request: unknown;
+    readonly response: { decode(raw: Buffer): Promise<unknown>; parse(decoded: unknown): Promise<unknown> };
+  }
+  interface Definition {
+    protocol(choice: { version: number }): (args?: object) => ProtocolCall;
+  }
+  interface Protocol {
+    readonly requests: Readonly<Record<"Produce" | "Fetch" | "ListOffsets" | "Metadata" | "ApiVersions" | "DescribeConfigs", Definition>>;
+    lookup(versions: Readonly<Record<number, { minVersion: number; maxVersion: number }>>): (apiKey: number, definition: Definition) => (args?: object) => ProtocolCall;
+  }
+  const protocol: Protocol;
+  export default protocol;
+}
+
+declare module "kafkajs/src/protocol/requests/apiKeys.js" {
+  const apiKeys: Readonly<Record<"Produce" | "Fetch" | "ListOffsets" | "Metadata" | "ApiVersions" | "DescribeConfigs" | "SaslAuthenticate", number>>;
+  export default apiKeys;
+}

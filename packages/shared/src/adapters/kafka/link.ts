@@ -1,0 +1,120 @@
+/// <reference path="./kafkajs-internals.d.ts" />
+/**
+ * One connection to one broker. It is opened, used until something goes wrong, and then dropped for good; nobody mends it.
+ *
+ * K1. Every request has a deadline. A broker that does not answer in time loses the connection, and with it all that waits on it.
+ * K2. Nothing that happens to a connection ends the process: its errors go to those who wait, and to nobody else.
+ * K3. Answers come back whole, with one error code a partition: whether a part failed is for the caller to say.
+ */
+import net from "node:net";
+import tls from "node:tls";
+import Connection from "kafkajs/src/network/connection.js";
+import apiKeys from "kafkajs/src/protocol/requests/apiKeys.js";
+import protocol from "kafkajs/src/protocol/requests/index.js";
+import type { Clock } from "../../ports/index.ts";
+import { defaultClientId, type KafkaConnection } from "./connection.ts";
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+export type Api = "Produce" | "Fetch" | "ListOffsets" | "Metadata" | "DescribeConfigs";
+
+/** Until a connection is there, understood and authenticated. */
+const CONNECT_MS = 4_000;
+const KEEP_ALIVE_MS = 60_000;
+
+const nothing = (): void => undefined;
+const silence = { namespace: () => silence, debug: nothing, info: nothing, warn: nothing, error: nothing };
+const asItIs = async (decoded: unknown): Promise<unknown> => decoded;
+
+type Versions = Readonly<Record<number, { minVersion: number; maxVersion: number }>>;
+
+export class Link {
+  readonly address: Address;
+  readonly #clock: Clock;
+  readonly #connection: Connection;
+  #socket: net.Socket | null = null;
+  #lookup: ReturnType<typeof protocol.lookup> | null = null;
+  #isDropped = false;
+
+  private constructor(address: Address, settings: KafkaConnection, clock: Clock) {
+    this.address = address;
+    this.#clock = clock;
+    this.#connection = new Connection({
+      ...address, ssl: settings.ssl ?? null, sasl: settings.sasl ?? null, clientId: settings.clientId ?? defaultClientId,
+      connectionTimeout: CONNECT_MS, requestTimeout: CONNECT_MS, enforceRequestTimeout: false, logger: silence,
+      socketFactory: ({ onConnect }) => this.#openSocket(settings, onConnect),
+    });
+  }
+
+  static async open(address: Address, settings: KafkaConnection, clock: Clock): Promise<Link> {
+    const link = new Link(address, settings, clock);
+    await link.#bounded(link.#introduce(), CONNECT_MS, "the connection");
+    return link;
+  }
+
+  get isOpen(): boolean {
+    return !this.#isDropped && this.#connection.isConnected();
+  }
+
+  /** The decoded answer, error codes and all. */
+  async request(api: Api, args: object, timeoutMs: number): Promise<unknown> {
+    if (this.#lookup === null) throw new Error("The connection is not ready.");
+    const { request, response } = this.#lookup(apiKeys[api], protocol.requests[api])(args);
+    const answer = this.#connection.send({ request, response: { decode: response.decode, parse: asItIs }, logResponseError: false });
+    return this.#bounded(answer, timeoutMs, api);
+  }
+
+  /** Ends the connection at once; what waits for an answer is told. */
+  drop(reason: Error): void {
+    if (this.#isDropped) return;
+    this.#isDropped = true;
+    this.#socket?.destroy(reason);
+    this.#connection.rejectRequests(reason);
+  }
+
+  async #introduce(): Promise<void> {
+    await this.#connection.connect();
+    const call = protocol.requests.ApiVersions.protocol({ version: 2 })();
+    const answer = (await this.#connection.send(call)) as { apiVersions: readonly { apiKey: number; minVersion: number; maxVersion: number }[] };
+    const versions: Versions = Object.fromEntries(answer.apiVersions.map(({ apiKey, minVersion, maxVersion }) => [apiKey, { minVersion, maxVersion }]));
+    this.#connection.setVersions(versions);
+    this.#connection.setSupportAuthenticationProtocol(versions[apiKeys.SaslAuthenticate] !== undefined);
+    await this.#connection.authenticate();
+    this.#lookup = protocol.lookup(versions);
+  }
+
+  #openSocket({ ssl }: KafkaConnection, onConnect: () => void): net.Socket {
+    const { host, port } = this.address;
+    const servername = net.isIP(host) === 0 ? { servername: host } : {};
+    const socket = ssl === undefined || ssl === null
+      ? net.connect({ host, port, noDelay: true }, onConnect)
+      : tls.connect({ host, port, ...servername, ...ssl }, onConnect);
+    socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
+    socket.once("close", () => this.drop(new Error(`The connection to ${host}:${port} was closed.`)));
+    this.#socket = socket;
+    return socket;
+  }
+
+  #bounded<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
+    return new Promise((done, failed) => {
+      const cancel = this.#clock.after(timeoutMs, () => {
+        const error = new Error(`${this.address.host}:${this.address.port} did not answer within ${timeoutMs} ms (${what}).`);
+        this.drop(error);
+        failed(error);
+      });
+      work.then(
+        (value) => {
+          cancel();
+          done(value);
+        },
+        (error: unknown) => {
+          cancel();
+          this.drop(error instanceof Error ? error : new Error(String(error)));
+          failed(error);
+        },
+      );
+    });
+  }
+}

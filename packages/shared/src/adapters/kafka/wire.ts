@@ -1,0 +1,109 @@
+/** The five requests of the protocol that the ledger needs, and their answers with one error code a partition. */
+import type { Link } from "./link.ts";
+
+export interface WireRecord {
+  readonly key: string | Uint8Array | null;
+  readonly value: string | Uint8Array | null;
+  readonly headers: Readonly<Record<string, string | Uint8Array>>;
+}
+/** A record as it comes back; numbers of 64 bits are text. */
+export interface FetchedRecord {
+  readonly offset: string;
+  readonly timestamp: string;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, Buffer | readonly Buffer[] | undefined>>;
+  readonly isControlRecord: boolean;
+}
+export interface MetadataAnswer {
+  readonly brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[];
+  readonly topicMetadata: readonly {
+    readonly topicErrorCode: number;
+    readonly partitionMetadata: readonly { readonly partitionErrorCode: number; readonly partitionId: number; readonly leader: number }[];
+  }[];
+}
+export interface ProducedPart {
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly baseOffset: string;
+}
+export interface FetchedPart {
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly highWatermark: string;
+  readonly messages: readonly FetchedRecord[];
+}
+interface OffsetPart {
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly offset: string;
+}
+export interface FetchOrder {
+  readonly topic: string;
+  readonly positions: ReadonlyMap<number, number>;
+  /** How long the broker may wait where there is nothing to give; 0 answers at once. */
+  readonly maxWaitMs: number;
+  readonly partitionBytesMax: number;
+}
+
+/** Deadlines of ours; a broker that is slower than that is taken for stopped. */
+const ANSWER_MS = 8_000;
+const PRODUCE_MS = 8_000;
+/** How long a broker may wait for its followers. */
+const REPLICATE_MS = 6_000;
+const FETCH_BYTES_MAX = 16 << 20;
+/** Consumers that are no followers name themselves so. */
+const NO_REPLICA = -1;
+const READ_UNCOMMITTED = 0;
+const NO_PRODUCER = undefined;
+const ALL_IN_SYNC = -1;
+const TOPIC_RESOURCE = 2;
+export const latest = -1;
+export const earliest = -2;
+
+export async function askMetadata(link: Link, topic: string): Promise<MetadataAnswer> {
+  return (await link.request("Metadata", { topics: [topic], allowAutoTopicCreation: false }, ANSWER_MS)) as MetadataAnswer;
+}
+
+/** Writes one record batch a partition; every batch is in its partition whole or not at all. */
+export async function produce(link: Link, topic: string, batches: ReadonlyMap<number, readonly WireRecord[]>): Promise<readonly ProducedPart[]> {
+  const partitions = [...batches].map(([partition, messages]) => ({ partition, messages, firstSequence: 0 }));
+  const args = {
+    acks: ALL_IN_SYNC, timeout: REPLICATE_MS, compression: 0, transactionalId: null, producerId: NO_PRODUCER, producerEpoch: 0,
+    topicData: [{ topic, partitions }],
+  };
+  const answer = (await link.request("Produce", args, PRODUCE_MS)) as { topics: readonly { topicName: string; partitions: readonly ProducedPart[] }[] };
+  return answer.topics.filter(({ topicName }) => topicName === topic).flatMap(({ partitions: parts }) => parts);
+}
+
+export async function fetchFrom(link: Link, order: FetchOrder): Promise<readonly FetchedPart[]> {
+  const { topic, positions, maxWaitMs, partitionBytesMax } = order;
+  const partitions = [...positions].map(([partition, offset]) => ({ partition, fetchOffset: String(offset), maxBytes: partitionBytesMax }));
+  const args = {
+    replicaId: NO_REPLICA, isolationLevel: READ_UNCOMMITTED, maxWaitTime: maxWaitMs, minBytes: 1, maxBytes: FETCH_BYTES_MAX,
+    topics: [{ topic, partitions }], rackId: "",
+  };
+  const answer = (await link.request("Fetch", args, maxWaitMs + ANSWER_MS)) as {
+    errorCode?: number; responses: readonly { topicName: string; partitions: readonly FetchedPart[] }[];
+  };
+  return answer.responses.filter(({ topicName }) => topicName === topic).flatMap(({ partitions: parts }) => parts);
+}
+
+/** The offset after the last record that may be read (`latest`), or the first that is there (`earliest`). */
+export async function askOffsets(link: Link, topic: string, want: { readonly partitions: readonly number[]; readonly which: number }): Promise<readonly OffsetPart[]> {
+  const partitions = want.partitions.map((partition) => ({ partition, timestamp: want.which }));
+  const args = { replicaId: NO_REPLICA, isolationLevel: READ_UNCOMMITTED, topics: [{ topic, partitions }] };
+  const answer = (await link.request("ListOffsets", args, ANSWER_MS)) as { responses: readonly { partitions: readonly OffsetPart[] }[] };
+  return answer.responses.flatMap(({ partitions: parts }) => parts);
+}
+
+/** The topic's settings; null where the broker does not tell them. */
+export async function askSettings(link: Link, topic: string, names: readonly string[]): Promise<ReadonlyMap<string, string | null> | null> {
+  const args = { resources: [{ type: TOPIC_RESOURCE, name: topic, configNames: names }], includeSynonyms: false };
+  const answer = (await link.request("DescribeConfigs", args, ANSWER_MS)) as {
+    resources: readonly { errorCode: number; configEntries: readonly { configName: string; configValue: string | null }[] }[];
+  };
+  const resource = answer.resources[0];
+  if (resource === undefined || resource.errorCode !== 0) return null;
+  return new Map(resource.configEntries.map(({ configName, configValue }) => [configName, configValue]));
+}
