@@ -64,8 +64,8 @@ export class Workshop {
     return this.start(words).ended;
   }
   /** The records of a session, as `events` shows them. */
-  async records(id: string): Promise<{ readonly type: string; readonly seq: number; readonly data: Record<string, unknown> }[]> {
-    const { out } = await this.run("events", id, "--json");
+  async records(id: string, ...flags: readonly string[]): Promise<{ readonly type: string; readonly seq: number; readonly data: Record<string, unknown> }[]> {
+    const { out } = await this.run("events", id, "--json", ...flags);
     return out.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
   }
   /** A file is there before what its writer writes: it is waited for until it holds a line. */

@@ -34,6 +34,16 @@ describe("the data folder lies in the workspace", () => {
     expect(await shop.run("run", "x", "--maker", "true", "--check", "true", "--data", "mine")).toMatchObject({ code: 0 });
     expect(shop.read("mine/.gitignore")).toBe("*\n");
   });
+  test.each(["with git", "without git"])("what the ledger and other sessions write into a workspace that is the data folder too moves no revision, %s", async (how) => {
+    if (how === "with git") git("init", "-q");
+    // Longer than an owner's lease goes unrenewed, and than the other session's run begins and ends.
+    const words = (n: number) => ["run", `write ${n}`, "--maker", `touch made-${n}`, "--check", `sh -c 'sleep 2; test -e made-${n}'`, "--id", `s${n}`, "--data", "."];
+    shop.write("made-1", "");
+    shop.write("made-2", "");
+    const [first, second] = await Promise.all([shop.run(...words(1)), shop.run(...words(2))]);
+    expect([first, second]).toMatchObject([{ code: 0 }, { code: 0 }]);
+    for (const id of ["s1", "s2"]) expect((await shop.records(id, "--data", ".")).filter((record) => record.type === "check")).toMatchObject([{ data: { verdict: "PASS" } }]);
+  });
 });
 
 describe("a ledger that vanishes ends the process with 7, and nothing is told as done", () => {

@@ -112,6 +112,19 @@ test("without git all files count but those of packages and of the data folder",
   expect(new Set(differing).size).toBe(6);
 });
 
+test("what another session writes into the data folder is no change, by whatever way the folder and the workspace are named", async () => {
+  const folder = await temporaryFolder();
+  const [real, work, data] = [join(folder, "real"), join(folder, "work"), join(folder, "data")];
+  await mkdir(join(real, "kept", "runs", "other"), { recursive: true });
+  await symlink(real, work);
+  await symlink(join(real, "kept"), data);
+  for (const [workspace, leaveOut] of [[work, data], [real, data], [work, join(work, "kept")], [real, join(work, "kept")]] as const) {
+    const before = await workspaceRevision(workspace, { leaveOut: [leaveOut] });
+    await writeFile(join(real, "kept", "runs", "other", "live.log"), `${workspace} ${leaveOut}`);
+    expect(await workspaceRevision(workspace, { leaveOut: [leaveOut] }), `${workspace} ${leaveOut}`).toBe(before);
+  }
+});
+
 test("a workspace that is missing has none", async () => {
   expect(await workspaceRevision(join(await temporaryFolder(), "missing"))).toBeNull();
 });

@@ -16,6 +16,8 @@ export interface HandlersDeps {
   readonly binFolder?: string | undefined;
   /** The data folder, left out of revisions where it lies inside a workspace. */
   readonly dataFolder?: string | undefined;
+  /** What the data folder holds of this program, where it is a workspace itself: that does not count in revisions either. */
+  readonly ownPlaces?: (() => readonly string[]) | undefined;
   /** Globs that every check pins besides its own. */
   readonly protect?: readonly string[] | undefined;
   /** Wall clock in ms, to turn `retryAt` into seconds. */

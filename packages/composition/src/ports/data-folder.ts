@@ -18,6 +18,11 @@ export function hasLedger(folder: string): boolean {
   return existsSync(join(folder, "ledger.db")) || existsSync(join(folder, "ledger.db-wal"));
 }
 
+/** What this program keeps in its data folder, one by one: the folder may be somebody's workspace. */
+export function ownPlaces(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => ours.test(name)).map((name) => join(folder, name)) : [];
+}
+
 /** Makes the folder and what leads to it. Throws `data_folder_unusable` where that cannot be done; a file system that takes no folders is found out at once. */
 export function makeDataFolder(folder: string): void {
   const missing: string[] = [];

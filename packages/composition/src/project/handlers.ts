@@ -5,6 +5,7 @@ import type { HandlersConfigInput } from "@loopledger/handlers/builders";
 import type { Handlers } from "@loopledger/shared/ports";
 import { sessionFolder } from "@loopledger/shared/blobs";
 import type { EnginePlace, HandlerPorts } from "../engine/engine-options.ts";
+import { ownPlaces } from "../ports/data-folder.ts";
 import type { Project } from "./project.ts";
 
 /** Commands that were typed, by the names under which a goal finds them. Their names start with `run/`. */
@@ -31,6 +32,7 @@ export function handlersOf(place: EnginePlace, project: Project, adHoc?: AdHoc):
       steps: await startStepServer({ log }),
       binFolder: binFolder(),
       dataFolder: place.dataFolder,
+      ownPlaces: () => ownPlaces(place.dataFolder),
       protect: adHoc?.protect,
       now: () => clock.now(),
     });

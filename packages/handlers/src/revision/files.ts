@@ -5,7 +5,7 @@
  * slices, so that a large folder holds nothing else of this process up.
  */
 import { createHash } from "node:crypto";
-import { type BigIntStats, createReadStream, lstatSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { type BigIntStats, createReadStream, lstatSync, readFileSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
 /** Above either of these a file counts by its size and times, not by its content: reading all would take longer than the check. */
@@ -30,7 +30,8 @@ interface Entry {
  */
 export async function filesRevision(folder: string, leaveOut: readonly string[]): Promise<string | null> {
   const slices = new Slices();
-  const entries = await listed(folder, new Set(leaveOut), slices);
+  // By their real places: what is left out may be named by another way than the one that leads here.
+  const entries = await listed(realpathSync(folder), new Set(leaveOut.map(realPlace)), slices);
   if (entries === null) return null;
   const bytes = entries.reduce((sum, { kind, stat }) => sum + (isFile(kind) ? Number(stat.size) : 0), 0);
   const byContent = entries.length <= filesMax && bytes <= bytesMax;
@@ -63,6 +64,13 @@ async function listed(folder: string, left: ReadonlySet<string>, slices: Slices)
   return (await walk(folder, "")) ? entries : null;
 }
 
+function realPlace(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
 /** null where it is gone by now, or cannot be looked at. */
 function statOf(path: string): BigIntStats | null {
   try {
