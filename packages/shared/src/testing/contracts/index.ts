@@ -4,4 +4,5 @@ export { ledgerContract } from "./ledger.ts";
 export type { LedgerWorld } from "./ledger-world.ts";
 export { type OwnershipWorld, ownershipContract } from "./ownership.ts";
 export { type ReadModelWorld, readModelContract } from "./read-model.ts";
+export { type SchemasWorld, schemasContract } from "./schemas.ts";
 export type { Vitest, World } from "./suite.ts";

@@ -1,0 +1,108 @@
+/**
+ * The registry's client with a deadline on every request, and its failures told apart: not there, not known, not fitting.
+ *
+ * G1. The client waits for ever for a registry that does not answer; here nobody does.
+ * G2. It reports a refused connection as an answer with status 400, so what was no answer is told by the words.
+ * G3. It is never asked to validate: records are judged by the schemas in the core, and their text stays byte for byte as it is.
+ */
+import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
+import { LoopledgerError } from "../../core/errors.ts";
+import type { Clock } from "../../ports/index.ts";
+
+/** Where trouble is told; a pino logger is one. */
+export interface RegistryLog {
+  warn(bindings: object, text: string): void;
+}
+export interface RegistryOptions {
+  /** Of its Confluent-compatible API; with user and password where they are needed. */
+  readonly url: string;
+  readonly clock: Clock;
+  readonly log: RegistryLog;
+}
+
+type Settings = ConstructorParameters<typeof SchemaRegistry>[0];
+
+/** Longest time that who reads or writes a record waits for the registry. */
+export const recordDeadlineMs = 5_000;
+/** Longest time for publishing: some registries compare every branch with every other one, over all versions. */
+export const publishDeadlineMs = 60_000;
+
+export interface RegistryClient {
+  readonly registry: SchemaRegistry;
+  /** Its base address without user and password: for messages. */
+  readonly address: string;
+  /** Runs a request of the client. Throws `registry_unreachable` in time; rejections that are answers pass as they are. */
+  ask<T>(request: () => Promise<T>): Promise<T>;
+  /** A request that the client does not know. The status and the body, also of a refusal. */
+  send(method: "GET" | "PUT" | "POST", path: string, body?: object): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>;
+}
+
+export function connectRegistry({ url, clock }: RegistryOptions, deadlineMs: number): RegistryClient {
+  const { address, auth } = readUrl(url);
+  const everything = () => true;
+  const settings: Settings = { host: address, retry: { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 1 }, middlewares: [endsAfter(deadlineMs)] };
+  if (auth) settings.auth = auth;
+  const registry = new SchemaRegistry(settings, { [SchemaType.JSON]: { ajvInstance: { addSchema: () => undefined as never, compile: () => everything } } });
+  const unreachable = (why: string, cause?: unknown): LoopledgerError =>
+    new LoopledgerError("registry_unreachable", `The schema registry at ${address} does not answer: ${why}.`, { cause });
+  const inTime = <T>(request: Promise<T>): Promise<T> => new Promise((done, fail) => {
+    const cancel = clock.after(deadlineMs, () => fail(unreachable(`nothing within ${deadlineMs} ms`)));
+    request.then(done, fail).finally(cancel);
+  });
+  return {
+    registry, address,
+    ask: async (request) => {
+      try {
+        return await inTime(request());
+      } catch (error) {
+        throw isNoAnswer(error) ? unreachable(messageOf(error), error) : error;
+      }
+    },
+    send: async (method, path, body) => {
+      const headers = { "content-type": "application/vnd.schemaregistry.v1+json", ...(auth && { authorization: basic(auth) }) };
+      try {
+        const signal = AbortSignal.timeout(deadlineMs);
+        const answer = await inTime(fetch(`${address}${path}`, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) }));
+        if (answer.status >= 500 || noAnswers.has(answer.status)) throw new Error(`status ${answer.status}`);
+        return { status: answer.status, body: (await inTime(answer.json())) as Readonly<Record<string, unknown>> };
+      } catch (error) {
+        throw error instanceof LoopledgerError ? error : unreachable(messageOf(error), error);
+      }
+    },
+  };
+}
+
+/** Ends the request itself, so that no socket is left behind a deadline. */
+const endsAfter = (timeout: number): NonNullable<Settings["middlewares"]>[number] => () => ({
+  prepareRequest: async (next) => (await next()).enhance({ timeout }),
+});
+
+export function statusOf(error: unknown): number | null {
+  const status = error instanceof Error && "status" in error ? error.status : null;
+  return typeof status === "number" ? status : null;
+}
+
+const noAnswer = /ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH|socket hang up|timeout/i;
+/** Who may not ask, or is to ask later, has no answer either. */
+const noAnswers = new Set([401, 403, 408, 429]);
+
+function isNoAnswer(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== null && (status >= 500 || noAnswers.has(status) || (status === 400 && noAnswer.test(messageOf(error))));
+}
+
+export const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+};
+
+type Auth = { readonly username: string; readonly password: string };
+const basic = ({ username, password }: Auth): string => `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+
+function readUrl(url: string): { readonly address: string; readonly auth: Auth | null } {
+  const read = new URL(url);
+  const auth = read.username === "" ? null : { username: decodeURIComponent(read.username), password: decodeURIComponent(read.password) };
+  read.username = "";
+  read.password = "";
+  return { address: read.href.replace(/\/+$/, ""), auth };
+}
