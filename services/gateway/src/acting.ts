@@ -6,7 +6,8 @@ import { isAnswered } from "@loopledger/shared/core/session/checkpoints";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import type { Verdict } from "@loopledger/shared/core/session/evolve";
 import type { SessionState, VoidReason } from "@loopledger/shared/core/session/state";
-import { type Draft, appendAll, withDerived } from "@loopledger/shared/runtime";
+import { type Draft, afterExpiry, appendAll, withDerived } from "@loopledger/shared/runtime";
+import { patient } from "./patience.ts";
 import { Problem, type ProblemCode } from "./problems.ts";
 import { type Service, actorOf, openSession } from "./service.ts";
 
@@ -15,8 +16,10 @@ export type Act = { readonly [T in ActType]: Pick<Extract<Draft, { type: T }>, "
 
 /** Does it once: a repeat under the same `idempotencyKey`, or of what is so already, answers with the state as it is. Throws the problem of a refusal. */
 export async function act(service: Service, id: string, { act: asked, idempotencyKey }: { act: Act; idempotencyKey: string | undefined }): Promise<SessionState> {
-  const { engine } = service;
-  const before = await openSession(service, id);
+  const engine = patient(service.engine);
+  const found = await openSession(service, id);
+  // An answer that comes too late finds its request expired, also where no scheduler runs.
+  const before = asked.type === "approval_decided" && !found.hold ? await afterExpiry(engine, found.sessionId) : found;
   if (before.hold) throw new Problem("held", `The session holds a record that this release does not know: ${before.hold.detail}.`);
   if (asked.type === "cancel_requested" && before.end?.disposition === "cancelled") return before;
   const eventId = idempotencyKey === undefined ? undefined : (`act-${engine.ids.sha256(`${id}\n${idempotencyKey}`).slice(0, 40)}` as EventId);

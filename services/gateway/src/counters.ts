@@ -20,7 +20,7 @@ export class Counters {
   constructor(engine: Engine) {
     this.#engine = engine;
     this.#counted = engine.folds.handed();
-    this.#stops = [engine.folds.listen((change) => this.#count(change)), engine.folds.onFolded(() => this.#move())];
+    this.#stops = [engine.folds.listen((change) => this.#count(change), "gateway.counters"), engine.folds.onFolded(() => this.#move(), "gateway.counters.positions")];
   }
   close(): void {
     for (const stop of this.#stops) stop();

@@ -1,6 +1,7 @@
 /** Pages of a session's events: accepted records after a seq, and on request the refused ones between them. */
-import type { Offset } from "@loopledger/shared/core/brand";
-import type { SessionState } from "@loopledger/shared/core/session/state";
+import type { EventId, Offset } from "@loopledger/shared/core/brand";
+import { type SessionState, emptySession } from "@loopledger/shared/core/session/state";
+import { withCause } from "./causes.ts";
 import { type Bookmark, type Judged, judgeSession } from "./history.ts";
 import type { Service } from "./service.ts";
 
@@ -23,7 +24,7 @@ export async function eventsPage(service: Service, { sessionId, seq }: SessionSt
   let accepted = 0;
   let reached = query.after;
   if (query.after >= seq && !query.void) return { items, next: null };
-  const from = service.bookmarks.get(markOf(sessionId, query.after));
+  const from = service.bookmarks.get(markOf(sessionId, query.after)) ?? { state: emptySession(sessionId), next: 0 as Offset, seqs: new Map<EventId, number>() };
   for await (const judged of judgeSession(service.engine, sessionId, from)) {
     const { verdict, state, entry } = judged;
     const isPassed = verdict.kind === "accepted" ? verdict.seq <= query.after : state.seq < query.after;
@@ -34,7 +35,7 @@ export async function eventsPage(service: Service, { sessionId, seq }: SessionSt
     if (verdict.kind !== "accepted") continue;
     accepted++;
     reached = verdict.seq;
-    if (accepted === query.limit) mark(service, markOf(sessionId, reached), { state, next: (entry.offset + 1) as Offset });
+    if (accepted === query.limit) mark(service, markOf(sessionId, reached), { state, next: (entry.offset + 1) as Offset, seqs: from.seqs });
   }
   return { items, next: null };
 }
@@ -49,9 +50,9 @@ function mark({ bookmarks }: Service, name: string, bookmark: Bookmark): void {
   if (bookmarks.size > bookmarksMax && oldest !== undefined) bookmarks.delete(oldest);
 }
 
-/** The envelope and its seq; of a refused record the envelope as far as it can be read, and why it changed nothing. */
-function rowOf({ parsed, verdict, entry }: Judged): object {
-  const envelope = parsed.kind === "record" ? parsed.record : membersOf(entry.value ?? "");
+/** The envelope, its seq and its cause's; of a refused record the envelope as far as it can be read, and why it changed nothing. */
+function rowOf({ parsed, verdict, entry, causeSeq }: Judged): object {
+  const envelope = parsed.kind === "record" ? withCause(parsed.record, causeSeq) : membersOf(entry.value ?? "");
   const detail = parsed.kind === "record" ? {} : { detail: parsed.detail };
   switch (verdict.kind) {
     case "accepted": return { ...envelope, seq: verdict.seq };

@@ -3,10 +3,12 @@
  *
  * F1. A row is given out only when everything before it in its partition is folded: no gap, no repeat, in order.
  * F2. It keeps a bounded window. Who falls out of it has to begin again from a cursor.
+ * F3. What one of its clients throws when rows come keeps them from no other client.
  */
 import type { Offset } from "@loopledger/shared/core/brand";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
-import type { Change, Folds } from "@loopledger/shared/runtime";
+import type { Change, Engine } from "@loopledger/shared/runtime";
+import { RecentCauses, withCause } from "./causes.ts";
 
 export interface Place { readonly partition: number; readonly offset: Offset; readonly seq: number }
 
@@ -15,21 +17,33 @@ export class Row {
   readonly partition: number;
   readonly offset: Offset;
   readonly seq: number;
-  readonly #record: LedgerRecord;
+  readonly record: LedgerRecord;
+  #causeSeq: number | undefined;
+  #isCauseTold = false;
   #data: string | null = null;
 
-  constructor(record: LedgerRecord, { partition, offset, seq }: Place) {
-    this.#record = record;
+  constructor(record: LedgerRecord, { partition, offset, seq }: Place, causeSeq: number | undefined) {
+    this.record = record;
+    this.#causeSeq = causeSeq;
     this.partition = partition;
     this.offset = offset;
     this.seq = seq;
   }
   get sessionId(): string {
-    return this.#record.sessionId;
+    return this.record.sessionId;
   }
-  /** The envelope with its seq, as JSON. */
+  /** The record names a cause whose seq nobody has told yet. */
+  get lacksCause(): boolean {
+    return this.record.cause !== undefined && this.#causeSeq === undefined && !this.#isCauseTold && this.#data === null;
+  }
+  /** Undefined where the cause was never accepted. */
+  tellCause(seq: number | undefined): void {
+    this.#isCauseTold = true;
+    this.#causeSeq = seq;
+  }
+  /** The envelope with its seq and its cause's, as JSON. */
   get data(): string {
-    this.#data ??= JSON.stringify({ ...this.#record, seq: this.seq });
+    this.#data ??= JSON.stringify({ ...withCause(this.record, this.#causeSeq), seq: this.seq });
     return this.#data;
   }
 }
@@ -43,7 +57,8 @@ export interface FeedLimits {
 interface Kept { readonly row: Row; readonly characters: number }
 
 export class Feed {
-  readonly #folds: Folds;
+  readonly #engine: Pick<Engine, "folds" | "supervision">;
+  readonly #causes = new RecentCauses();
   readonly #limits: FeedLimits;
   readonly #stops: readonly (() => void)[];
   /** Rows that still wait for something before them, by partition and offset. */
@@ -52,6 +67,8 @@ export class Feed {
   #characters = 0;
   /** Index of the first row that is kept. */
   #first = 0;
+  /** Up to this index the rows' coming has been told. */
+  #told = 0;
   /** Every row from here on is kept, or yet to come. */
   readonly #from: Map<number, Offset>;
   /** Every row before it was given out. */
@@ -59,12 +76,13 @@ export class Feed {
   #arrival = Promise.withResolvers<void>();
   readonly #listeners = new Set<() => void>();
 
-  constructor(folds: Folds, limits: FeedLimits) {
-    this.#folds = folds;
+  constructor(engine: Pick<Engine, "folds" | "supervision">, limits: FeedLimits) {
+    const { folds } = engine;
+    this.#engine = engine;
     this.#limits = limits;
     this.#from = new Map(folds.handed());
     this.#to = new Map(this.#from);
-    this.#stops = [folds.listen((change) => this.#take(change)), folds.onFolded(() => this.#emit())];
+    this.#stops = [folds.listen((change) => this.#take(change), "gateway.feed"), folds.onFolded(() => this.#emit(), "gateway.feed.positions")];
   }
   close(): void {
     for (const stop of this.#stops) stop();
@@ -97,15 +115,15 @@ export class Feed {
     return () => this.#listeners.delete(listener);
   }
 
-  #take({ record, verdict, entry }: Change): void {
+  #take(change: Change): void {
+    const { record, verdict, entry } = change;
     if (!record || verdict.kind !== "accepted" || entry.offset < (this.#to.get(entry.partition) ?? 0)) return;
     const pending = this.#pending.get(entry.partition) ?? new Map<Offset, Kept>();
-    const row = new Row(record, { partition: entry.partition, offset: entry.offset, seq: verdict.seq });
+    const row = new Row(record, { partition: entry.partition, offset: entry.offset, seq: verdict.seq }, this.#causes.take(change));
     this.#pending.set(entry.partition, pending.set(entry.offset, { row, characters: entry.value?.length ?? 0 }));
   }
   #emit(): void {
-    let came = 0;
-    for (const [partition, folded] of this.#folds.folded()) {
+    for (const [partition, folded] of this.#engine.folds.folded()) {
       const pending = this.#pending.get(partition);
       const ready = [...(pending?.values() ?? [])].filter((one) => one.row.offset < folded).sort((a, b) => a.row.offset - b.row.offset);
       for (const one of ready) {
@@ -114,14 +132,14 @@ export class Feed {
         this.#characters += one.characters;
       }
       this.#to.set(partition, Math.max(folded, this.#to.get(partition) ?? 0) as Offset);
-      came += ready.length;
     }
-    if (came === 0) return;
+    if (this.end === this.#told) return;
+    this.#told = this.end;
     this.#trim();
     const { resolve } = this.#arrival;
     this.#arrival = Promise.withResolvers<void>();
     resolve();
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) this.#engine.supervision.part("gateway.arrivals").now(listener);
   }
   #trim(): void {
     let gone = 0;

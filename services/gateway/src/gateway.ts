@@ -39,7 +39,7 @@ export async function buildGateway(engine: Engine, options: GatewayOptions = {})
   if (!engine.folds.following) await engine.folds.start(await engine.ledger.end());
   const settings = settingsOf(options);
   const service: Service = {
-    engine, settings, feed: new Feed(engine.folds, settings.window), counters: new Counters(engine), streams: new Set(), bookmarks: new Map(), isStopping: false,
+    engine, settings, feed: new Feed(engine, settings.window), counters: new Counters(engine), streams: new Set(), bookmarks: new Map(), isStopping: false,
   };
   const app = buildApp(service);
   await app.ready();
@@ -67,15 +67,20 @@ export async function startGateway(engine: Engine, options: ListenOptions): Prom
     const taken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
     throw taken ? new LoopledgerError("address_in_use", `Port ${options.port} is taken by another process.`, { cause: error }) : error;
   }
+  // A socket that could not be taken, say: the others are served, and the next request shows that it works again.
+  const part = engine.supervision.part("gateway.server");
+  app.server.on("error", (error) => part.failed(error));
+  app.server.on("request", () => part.works());
   const { port } = app.server.address() as AddressInfo;
   return { url: `http://${host === "::1" ? "[::1]" : host}:${port}`, port, stop };
 }
 
 /** A comment to every stream now and then, so that what lies between keeps the connection. */
 function beat({ engine, settings, streams }: Service): () => void {
+  const part = engine.supervision.part("gateway.keepalive");
   let cancel = (): void => undefined;
   const arm = (): void => {
-    cancel = engine.clock.after(settings.keepAliveMs, () => {
+    cancel = part.after(settings.keepAliveMs, () => {
       for (const stream of streams) stream.keepAlive();
       arm();
     });

@@ -2,7 +2,7 @@
  * What is on the ledger already, judged anew: a session's records from a seq on, or a partition's from an offset on.
  * It folds by itself, so that verdicts and seqs are those of the fold and not of a view.
  */
-import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import type { EventId, Offset, SessionId } from "@loopledger/shared/core/brand";
 import { type Parsed, parseRecord } from "@loopledger/shared/core/events/parse";
 import { type Evolve, type Verdict, makeEvolve } from "@loopledger/shared/core/session/evolve";
 import { type SessionState, emptySession } from "@loopledger/shared/core/session/state";
@@ -15,6 +15,8 @@ export interface Judged {
   readonly parsed: Parsed;
   readonly verdict: Verdict;
   readonly state: SessionState;
+  /** The seq of the record's cause; undefined where it has none, or where the cause was never accepted. */
+  readonly causeSeq: number | undefined;
 }
 /** Entries that are folded in one turn of the event loop. */
 const turn = 200;
@@ -24,27 +26,31 @@ const statesMax = 500;
 class Judge {
   readonly #evolve: Evolve;
   readonly #engine: Engine;
+  readonly seqs: Map<EventId, number>;
   state: SessionState;
 
-  constructor(engine: Engine, sessionId: SessionId, from?: SessionState) {
+  constructor(engine: Engine, sessionId: SessionId, from?: Pick<Bookmark, "state" | "seqs">) {
     this.#engine = engine;
     this.#evolve = makeEvolve(engine.guards);
-    this.state = from ?? emptySession(sessionId);
+    this.state = from?.state ?? emptySession(sessionId);
+    this.seqs = from?.seqs ?? new Map();
   }
   take(entry: LogEntry): Judged {
     const parsed = parseRecord(entry.value);
     const { state, verdict } = this.#evolve(this.state, { ...entry, parsed, text: entry.value ?? "", verified: "off" }, this.#engine.ids.sha256);
     this.state = state;
-    return { entry, parsed, verdict, state };
+    if (parsed.kind !== "record") return { entry, parsed, verdict, state, causeSeq: undefined };
+    if (verdict.kind === "accepted") this.seqs.set(parsed.record.eventId, verdict.seq);
+    return { entry, parsed, verdict, state, causeSeq: parsed.record.cause && this.seqs.get(parsed.record.cause.eventId) };
   }
 }
 
-/** Where a reading of a session may go on: the state after a seq, and the next offset. */
-export interface Bookmark { readonly state: SessionState; readonly next: Offset }
+/** Where a reading of a session may go on: the state after a seq, the next offset, and the seqs of what was accepted before. */
+export interface Bookmark { readonly state: SessionState; readonly next: Offset; readonly seqs: Map<EventId, number> }
 
 /** A session's entries with the fold's verdicts, from its beginning or from a bookmark. */
-export async function* judgeSession(engine: Engine, sessionId: SessionId, from?: Bookmark): AsyncGenerator<Judged> {
-  const judge = new Judge(engine, sessionId, from?.state);
+export async function* judgeSession(engine: Engine, sessionId: SessionId, from?: Pick<Bookmark, "state" | "next" | "seqs">): AsyncGenerator<Judged> {
+  const judge = new Judge(engine, sessionId, from);
   let taken = 0;
   for (const entry of await engine.ledger.readSession(sessionId, from?.next)) {
     yield judge.take(entry);
@@ -54,10 +60,19 @@ export async function* judgeSession(engine: Engine, sessionId: SessionId, from?:
 
 /** The accepted records of a session after a seq. */
 export async function* sessionRows(engine: Engine, sessionId: SessionId, after: number): AsyncGenerator<Row> {
-  for await (const { entry, parsed, verdict } of judgeSession(engine, sessionId)) {
+  for await (const { entry, parsed, verdict, causeSeq } of judgeSession(engine, sessionId)) {
     if (verdict.kind !== "accepted" || verdict.seq <= after || parsed.kind !== "record") continue;
-    yield new Row(parsed.record, { partition: entry.partition, offset: entry.offset, seq: verdict.seq });
+    yield new Row(parsed.record, { partition: entry.partition, offset: entry.offset, seq: verdict.seq }, causeSeq);
   }
+}
+
+/** Fills in what a live row does not know of its cause. */
+export async function tellCause(engine: Engine, row: Row): Promise<void> {
+  const { sessionId, cause } = row.record;
+  for await (const { parsed, verdict } of judgeSession(engine, sessionId)) {
+    if (verdict.kind === "accepted" && parsed.kind === "record" && parsed.record.eventId === cause?.eventId) return row.tellCause(verdict.seq);
+  }
+  row.tellCause(undefined);
 }
 
 interface Range { readonly partition: number; readonly from: Offset; readonly to: Offset }
@@ -71,8 +86,8 @@ export async function* partitionRows(engine: Engine, { partition, from, to }: Ra
       if (entry.key.startsWith("_ledger/")) continue;
       const judge = judges.get(entry.key as SessionId) ?? (await judgeBefore(engine, entry));
       keep(judges, judge);
-      const { parsed, verdict } = judge.take(entry);
-      if (verdict.kind === "accepted" && parsed.kind === "record") yield new Row(parsed.record, { partition, offset: entry.offset, seq: verdict.seq });
+      const { parsed, verdict, causeSeq } = judge.take(entry);
+      if (verdict.kind === "accepted" && parsed.kind === "record") yield new Row(parsed.record, { partition, offset: entry.offset, seq: verdict.seq }, causeSeq);
     }
     const last = entries.at(-1);
     if (!last) return;

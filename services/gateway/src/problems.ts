@@ -91,7 +91,7 @@ export function problemOf(error: unknown): Problem | LoopledgerError | null {
 
 export function documentOf(problem: Problem | LoopledgerError): ProblemDocument {
   const { status, next } = problem instanceof Problem ? problemEntry(problem.code) : { status: statusOfError(problem), next: problem.next };
-  const more = problem instanceof Problem ? problem.more : {};
+  const more = problem instanceof Problem ? problem.more : status === 503 ? { headers: { "retry-after": "2" } } : {};
   const body = {
     type: "about:blank", title: STATUS_CODES[status] ?? "Error", status, code: problem.code, detail: problem.message, next,
     ...(more.faults && { faults: more.faults }),

@@ -5,9 +5,11 @@
  * X2. No more is held for a client than one piece of text; while its socket is full nothing is written.
  * X3. A client that does not read is dropped when the feed's window leaves it behind, or when it has taken nothing for a
  *     while. It goes on from its last id.
+ * X4. Where reading throws, it is read again after a pause from the first event that was not sent; only after several failures
+ *     in a row the client is dropped, and comes back with its last id.
  */
 import type { ServerResponse } from "node:http";
-import type { Clock } from "@loopledger/shared/ports";
+import type { Part } from "@loopledger/shared/runtime";
 import type { Feed, Row } from "./feed.ts";
 
 /** Turns rows into frames for one client, and knows which it has had. */
@@ -20,8 +22,12 @@ export interface Reading {
   joins(feed: Feed): boolean;
 }
 export interface StreamSettings {
-  readonly clock: Clock;
   readonly feed: Feed;
+  /** Under which name a stream fails, and what tells this one from the others. */
+  readonly part: Part;
+  readonly key: string;
+  /** Fills in what a row from the feed does not know of its cause. */
+  readonly tellCause: (row: Row) => Promise<void>;
   /** How long a client may take nothing while there is something for it, in ms. */
   readonly stallMs: number;
   /** Told when the client is dropped. */
@@ -30,6 +36,8 @@ export interface StreamSettings {
 
 /** Text that is put together before it is written, in UTF-16 units. */
 const pieceMax = 65_536;
+/** Failures in a row after which the client is dropped. */
+const faultsMax = 8;
 
 export class Stream {
   readonly #response: ServerResponse;
@@ -39,6 +47,7 @@ export class Stream {
   #index = Number.POSITIVE_INFINITY;
   #blocked = false;
   #over = false;
+  #faults = 0;
 
   constructor(response: ServerResponse, settings: StreamSettings) {
     this.#response = response;
@@ -65,6 +74,16 @@ export class Stream {
     });
     try {
       await this.#write("retry: 1000\n\n");
+      while (!this.#over) await this.#readOn(reading);
+    } finally {
+      stopWatching();
+      this.#settings.part.works(this.#settings.key);
+    }
+  }
+  /** Reads until the stream is over. Throws where it has failed too often. */
+  async #readOn(reading: Reading): Promise<void> {
+    const { feed, part, key } = this.#settings;
+    try {
       do {
         for await (const row of reading.history()) {
           if (this.#over) return;
@@ -72,10 +91,23 @@ export class Stream {
         }
       } while (!this.#over && !reading.joins(feed));
       this.#index = feed.first;
+      part.works(key);
       await this.#follow(reading);
-    } finally {
-      stopWatching();
+    } catch (error) {
+      this.#index = Number.POSITIVE_INFINITY;
+      const pauseMs = part.failed(error, key);
+      if (++this.#faults >= faultsMax) throw error;
+      await this.#pause(pauseMs);
     }
+  }
+  #pause(pauseMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#settings.part.after(pauseMs, resolve, `${this.#settings.key} pause`);
+      void this.#closed.promise.then(() => {
+        cancel();
+        resolve();
+      });
+    });
   }
 
   async #follow(reading: Reading): Promise<void> {
@@ -100,22 +132,31 @@ export class Stream {
 
   async #sendAll(rows: readonly Row[], reading: Reading): Promise<void> {
     let text = "";
-    for (const row of rows) {
-      const id = reading.next(row);
-      if (id === null) continue;
-      text += `id: ${id}\ndata: ${row.data}\n\n`;
-      if (text.length < pieceMax) continue;
-      await this.#write(text);
-      text = "";
+    try {
+      for (const row of rows) {
+        if (row.lacksCause) await this.#settings.tellCause(row);
+        const { data } = row;
+        const id = reading.next(row);
+        if (id === null) continue;
+        text += `id: ${id}\ndata: ${data}\n\n`;
+        if (text.length < pieceMax) continue;
+        const piece = text;
+        text = "";
+        await this.#write(piece);
+      }
+    } finally {
+      // What the reading counts as sent is sent, whatever came after it.
+      if (text !== "") await this.#write(text);
     }
-    if (text !== "") await this.#write(text);
+    if (rows.length > 0) this.#faults = 0;
   }
 
   /** Resolves when the socket takes more, or never will. */
   async #write(text: string): Promise<void> {
     if (this.#over || this.#response.write(text)) return;
     this.#blocked = true;
-    const cancel = this.#settings.clock.after(this.#settings.stallMs, () => this.drop());
+    const { part, key, stallMs } = this.#settings;
+    const cancel = part.after(stallMs, () => this.drop(), `${key} stall`);
     const drained = new Promise<void>((resolve) => this.#response.once("drain", resolve));
     await Promise.race([drained, this.#closed.promise]);
     cancel();

@@ -30,7 +30,7 @@ export class Changed {
     this.#folds = folds;
     for (const [partition, offset] of from) this.#partitions.set(partition, { from: offset, sessions: new Map() });
     for (const { partition, state, next } of folds.ahead()) this.#collect(partition, { state, next });
-    this.#stops = [folds.listen((change) => this.#take(change)), folds.onFolded(onFolded)];
+    this.#stops = [folds.listen((change) => this.#take(change), "projector.changes"), folds.onFolded(onFolded, "projector.positions")];
   }
   close(): void {
     for (const stop of this.#stops) stop();

@@ -3,12 +3,12 @@
  *
  * W1. It never sits on the path of a session: only the latest state counts, a batch at a time, and it takes a tenth of the
  *     process's time at most.
- * W2. An error turns readiness red and starts a new life after a pause that doubles up to 5 s; nothing of the old one is kept.
+ * W2. An error makes the part "projector" faulty and starts a new life after a pause that doubles up to 5 s; nothing of the old one is kept.
  * W3. Views ahead of the ledger mean that records are gone: it halts with the reason and does not go on.
  */
 import type { Offset } from "@loopledger/shared/core/brand";
 import { type LoopledgerError, isLoopledgerError } from "@loopledger/shared/core/errors";
-import type { Engine } from "@loopledger/shared/runtime";
+import type { Engine, Part } from "@loopledger/shared/runtime";
 import { Projection } from "./projection.ts";
 
 export interface ProjectorOptions {
@@ -35,7 +35,6 @@ export interface Projector {
   readonly over: Promise<Error | null>;
 }
 
-const pauseMaxMs = 5_000;
 /** How often the store is looked at, whether anything is written or not: views that were lost are there again soon after, in ms. */
 const lookMs = 5_000;
 const batchPauseMaxMs = 2_000;
@@ -55,6 +54,7 @@ interface Waiter { readonly target: ReadonlyMap<number, Offset>; readonly done: 
 class Supervisor implements Projector {
   readonly #engine: Engine;
   readonly #settings: Settings;
+  readonly #part: Part;
   readonly #waiters = new Set<Waiter>();
   #life: Projection | null = null;
   /** Ends the current life. */
@@ -72,6 +72,7 @@ class Supervisor implements Projector {
   constructor(engine: Engine, settings: Settings) {
     this.#engine = engine;
     this.#settings = settings;
+    this.#part = engine.supervision.part("projector");
     this.#pauseMs = settings.batchMs;
   }
 
@@ -108,20 +109,22 @@ class Supervisor implements Projector {
   }
 
   async #run(begun: () => void): Promise<void> {
-    for (let faults = 0; !this.#stopped && !this.halted; ) {
+    const key = this.#settings.projection;
+    while (!this.#stopped && !this.halted) {
       const error = await this.#live(() => {
-        faults = 0;
+        this.#part.works(key);
         begun();
       });
       this.#ready = false;
       if (this.#stopped) break;
       if (this.#settings.once || isLoopledgerError(error, "ledger_lost")) this.#halt(error);
       else {
-        this.#engine.log.error({ err: error, projection: this.#settings.projection, faults }, "projector: begins anew");
+        const pauseMs = this.#part.failed(error, key);
         begun();
-        await this.#pause(Math.min(pauseMaxMs, 100 * 2 ** faults++));
+        await this.#pause(pauseMs);
       }
     }
+    if (this.#stopped) this.#part.works(key);
     begun();
   }
 
@@ -148,7 +151,7 @@ class Supervisor implements Projector {
       this.#cancelLook?.();
       const life = this.#life;
       this.#life = null;
-      await life?.close();
+      await life?.close().catch((error: unknown) => this.#engine.log.warn({ err: error }, "projector: a life was not closed in order"));
     }
   }
   #halt(error: unknown): void {
@@ -159,7 +162,7 @@ class Supervisor implements Projector {
   }
   #pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#engine.clock.after(delayMs, resolve);
+      const cancel = this.#timer(delayMs, resolve);
       this.#stopPause = () => {
         cancel();
         resolve();
@@ -168,7 +171,7 @@ class Supervisor implements Projector {
   }
 
   #lookSoon(life: Projection): void {
-    this.#cancelLook = this.#engine.clock.after(lookMs, () => {
+    this.#cancelLook = this.#timer(lookMs, () => {
       life.look().then(() => {
         if (this.#life === life) this.#lookSoon(life);
       }, (error: unknown) => {
@@ -183,7 +186,10 @@ class Supervisor implements Projector {
     const full = life.waiting >= this.#settings.batchMax;
     if (this.#cancelBatch && !full) return;
     this.#disarm();
-    this.#cancelBatch = this.#engine.clock.after(full ? 0 : this.#pauseMs, () => this.#press());
+    this.#cancelBatch = this.#timer(full ? 0 : this.#pauseMs, () => this.#press());
+  }
+  #timer(delayMs: number, call: () => void): () => void {
+    return this.#engine.supervision.part("projector.timers").after(delayMs, call, this.#settings.projection);
   }
   #disarm(): void {
     this.#cancelBatch?.();
@@ -203,7 +209,8 @@ class Supervisor implements Projector {
         if (this.#life !== life) return;
         this.#settle();
         if (life.waiting > 0) this.#arm(life);
-      });
+      })
+      .catch((error: unknown) => this.#end(error));
   }
   async #write(life: Projection): Promise<void> {
     const awaited = this.#waiters.size > 0;
@@ -220,7 +227,7 @@ class Supervisor implements Projector {
       this.#waiters.delete(waiter);
       waiter.done();
     }
-    if (this.#waiters.size > 0 && !this.#cancelBatch) this.#cancelBatch = this.#engine.clock.after(5, () => this.#press());
+    if (this.#waiters.size > 0 && !this.#cancelBatch) this.#cancelBatch = this.#timer(5, () => this.#press());
   }
   #refuseWaiters(error: Error): void {
     for (const waiter of this.#waiters) waiter.failed(error);

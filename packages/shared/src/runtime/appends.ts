@@ -108,7 +108,7 @@ export async function appendAct(engine: Engine, sessionId: SessionId, draft: Dra
 }
 
 /** An answer that comes too late finds its request expired, also where no scheduler runs: what came due is written before it. */
-async function afterExpiry(engine: Engine, sessionId: SessionId): Promise<SessionState> {
+export async function afterExpiry(engine: Engine, sessionId: SessionId): Promise<SessionState> {
   if (!(await writeDue(engine, sessionId))) return engine.folds.open(sessionId);
   await appendAll(engine, sessionId, withDerived(engine, await engine.folds.open(sessionId), []));
   return engine.folds.open(sessionId);

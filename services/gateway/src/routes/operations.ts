@@ -1,5 +1,4 @@
 /** Health, figures and the description of the API. */
-import { Problem } from "../problems.ts";
 import { answers, queries } from "../schemas.ts";
 import type { App, Service } from "../service.ts";
 
@@ -33,12 +32,13 @@ export function operationRoutes(app: App, service: Service, openApi: () => objec
   });
 }
 
+/** The names of what does not work now; that they could not all be told is one of them. */
 async function unready({ engine, settings, isStopping }: Service): Promise<readonly string[]> {
-  const own = isStopping ? ["gateway"] : [];
+  const own = [...(isStopping ? ["gateway"] : []), ...(engine.folds.following ? [] : ["folds"]), ...engine.supervision.faulty()];
   try {
-    return [...own, ...(engine.folds.following ? [] : ["folds"]), ...(await settings.unready())];
+    return [...new Set([...own, ...(await settings.unready())])];
   } catch (error) {
     engine.log.error({ err: error }, "gateway: readiness could not be told");
-    throw new Problem("internal", "Readiness could not be told.");
+    return [...own, "readiness"];
   }
 }

@@ -9,6 +9,7 @@ import type { FastifyReply } from "fastify";
 import { checkedGoal } from "../bodies.ts";
 import { eventsPage } from "../events.ts";
 import { listSessions } from "../lists.ts";
+import { patient } from "../patience.ts";
 import { Problem } from "../problems.ts";
 import { answers, bodies, params, queries } from "../schemas.ts";
 import { type App, type Service, actorOf, openAtLeast, openSession, statusText } from "../service.ts";
@@ -72,7 +73,7 @@ async function submit(service: Service, body: unknown, idempotencyKey: string | 
   const goal = checkedGoal(body);
   const key = keyOf(idempotencyKey);
   const id = goal.id ?? (key === undefined ? `s-${engine.ids.uuid()}` : `k-${engine.ids.sha256(`session\n${key}`).slice(0, 32)}`);
-  const { kind, state } = await submitGoal(engine, goal, { actor: actorOf(service), id: id as SessionId });
+  const { kind, state } = await submitGoal(patient(engine), goal, { actor: actorOf(service), id: id as SessionId });
   if (kind === "conflict") {
     const isKeyed = goal.id === undefined && key !== undefined;
     throw new Problem(isKeyed ? "idempotency_conflict" : "session_conflict", isKeyed ? "This Idempotency-Key was used for another goal." : `The session ${id} was started with another goal.`);

@@ -1,5 +1,6 @@
 /** Server-sent events. Everything that can be wrong with a cursor is said before the stream begins. */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { tellCause } from "../history.ts";
 import { Problem } from "../problems.ts";
 import { readAllFrom, readSessionFrom } from "../readings.ts";
 import { params, queries } from "../schemas.ts";
@@ -42,7 +43,10 @@ function stream(service: Service, reply: FastifyReply, reading: Reading): Fastif
     throw new Problem("too_many_streams", `${streams.size} streams are open.`, { headers: { "retry-after": "5" } });
   }
   reply.hijack();
-  const client = new Stream(reply.raw, { clock: engine.clock, feed, stallMs: settings.stallMs, dropped: () => counters.dropped++ });
+  const client = new Stream(reply.raw, {
+    feed, stallMs: settings.stallMs, part: engine.supervision.part("gateway.streams"), key: engine.ids.uuid(),
+    tellCause: (row) => tellCause(engine, row), dropped: () => counters.dropped++,
+  });
   streams.add(client);
   client.run(reading)
     .catch((error: unknown) => {
