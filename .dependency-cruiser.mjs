@@ -92,6 +92,18 @@ const packages = [
     to: { path: npm("kafkajs") },
   },
   {
+    name: "redis-client-only-in-its-adapter",
+    comment: "left to itself the client hangs its callers: one folder knows the options under which it does not",
+    from: { pathNot: `${SHARED}/adapters/redis/` },
+    to: { path: npm("ioredis", "redlock") },
+  },
+  {
+    name: "registry-client-only-in-its-adapter",
+    comment: "it has no deadline and tells a refused connection as an answer",
+    from: { pathNot: `${SHARED}/adapters/registry/` },
+    to: { path: npm("@kafkajs/confluent-schema-registry", "@kafkajs\\+confluent-schema-registry") },
+  },
+  {
     name: "http-server-only-in-the-gateway",
     from: { pathNot: "^services/gateway/" },
     to: { path: npm("fastify", "fastify-type-provider-zod") },

@@ -135,6 +135,27 @@ const layering: readonly Violation[] = [
     code: `import { given } from "../../shared/src/testing/control-target.ts";\nexport const copy = given;\n`,
   },
   {
+    what: "something beside its adapter uses the Redis client",
+    tool: "deps",
+    rule: "redis-client-only-in-its-adapter",
+    path: `${RUNTIME}/control-redis.ts`,
+    code: `import { Redis } from "ioredis";\nexport const client = Redis;\n`,
+  },
+  {
+    what: "something beside its adapter takes locks on Redis",
+    tool: "deps",
+    rule: "redis-client-only-in-its-adapter",
+    path: `${RUNTIME}/control-redlock.ts`,
+    code: `import Redlock from "redlock";\nexport const locks = Redlock;\n`,
+  },
+  {
+    what: "something beside its adapter uses the schema registry's client",
+    tool: "deps",
+    rule: "registry-client-only-in-its-adapter",
+    path: `${RUNTIME}/control-registry.ts`,
+    code: `import { SchemaRegistry } from "@kafkajs/confluent-schema-registry";\nexport const client = SchemaRegistry;\n`,
+  },
+  {
     what: "a service other than the gateway opens an HTTP server of its own",
     tool: "deps",
     rule: "http-server-only-in-the-gateway",
