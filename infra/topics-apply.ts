@@ -16,10 +16,16 @@ export interface AppliedTopic {
   readonly changed: Readonly<Record<string, { readonly from: string | null; readonly to: string }>>;
 }
 
+/** Two copies that must have taken a record are no mistake where one was asked for. */
+function holds(key: string, { wanted, found, replication }: { readonly wanted: string; readonly found: string | undefined; readonly replication: number }): boolean {
+  if (key !== "min.insync.replicas") return found === wanted;
+  return Number(found) >= Number(wanted) && Number(found) <= replication;
+}
+
 /** What differs from what must hold. */
 export function differences(wanted: Pick<WantedTopic, "config">, facts: TopicFacts): Readonly<Record<string, { readonly from: string | null; readonly to: string }>> {
   return Object.fromEntries(Object.entries(wanted.config)
-    .filter(([key, value]) => facts.config[key] !== value)
+    .filter(([key, value]) => !holds(key, { wanted: value, found: facts.config[key], replication: facts.replication }))
     .map(([key, value]) => [key, { from: facts.config[key] ?? null, to: value }]));
 }
 
@@ -56,7 +62,7 @@ export async function applyTopics(admin: KafkaAdmin, prefix: string, choices: To
     const { name, role, partitions, replication } = topic;
     const facts = present.get(name);
     const changed = facts === undefined ? {} : differences(topic, facts);
-    if (facts !== undefined && Object.keys(changed).length > 0) await admin.configure(name, { ...facts.overrides, ...topic.config });
+    if (facts !== undefined && Object.keys(changed).length > 0) await admin.configure(name, { ...facts.overrides, ...Object.fromEntries(Object.entries(changed).map(([key, { to }]) => [key, to])) });
     const did = facts === undefined ? "made" : Object.keys(changed).length > 0 ? "mended" : "nothing";
     applied.push({ name, role, did, partitions, replication: facts?.replication ?? replication, changed });
   }

@@ -51,7 +51,7 @@ export function topicsOf(prefix: string, { partitions = defaultPartitions, repli
   const copies = { "min.insync.replicas": String(minInsyncOf(replication)) };
   const topic = (role: TopicRole, config: Record<string, string>, initial: Record<string, string> = {}): WantedTopic =>
     ({ role, name: topicName(prefix, role), partitions, replication, config: { ...config, ...copies }, initial });
-  const ledger = { "cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.type": "LogAppendTime" };
+  const ledger = { "cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.type": "LogAppendTime", "unclean.leader.election.enable": "false" };
   return [
     topic("goals", { "cleanup.policy": "delete" }, { "retention.ms": String(year) }),
     topic("ledger", { ...ledger, ...(flush && { "flush.messages": "1" }) }),

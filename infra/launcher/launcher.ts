@@ -9,6 +9,7 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openKafkaAdmin } from "@loopledger/shared/kafka-admin";
+import { publishSchemas } from "../schemas.ts";
 import { type AppliedTopic, applyTopics } from "../topics-apply.ts";
 import { defaultPrefix, type TopicChoices } from "../topics.ts";
 import { withLock } from "./folder-lock.ts";
@@ -30,7 +31,7 @@ export interface UpOptions {
   readonly tell: (text: string) => void;
   readonly only?: readonly PartName[];
   readonly ports?: PortChoice;
-  /** Topics that are made or mended (default: those of the prefix `loopledger`); null = none. */
+  /** Topics that are made or mended, and whose schemas are registered (default: those of the prefix `loopledger`); null = none. */
   readonly topics?: ({ readonly prefix?: string } & TopicChoices) | null;
   /** Everything ends when this process has ended. */
   readonly owner?: ProcessIdentity;
@@ -68,7 +69,10 @@ async function bringUp(options: UpOptions): Promise<InfraReport> {
   const { nodes } = readState(folder);
   const kafka = nodes.find(({ part }) => part === "kafka");
   const applied = kafka && topics !== null && only.includes("kafka") ? await makeTopics(kafka.port, topics) : [];
-  return { folder, env: environmentOf(nodes, registryUrl), parts: reports, topics: applied };
+  const env = environmentOf(nodes, registryUrl);
+  const registry = env["LOOPLEDGER_REGISTRY_URL"];
+  if (registry !== undefined && topics !== null && only.includes("registry")) await publishSchemas(registry, topics.prefix ?? defaultPrefix);
+  return { folder, env, parts: reports, topics: applied };
 }
 
 /** All of them, and then the first failure: a part that is still starting must not be left alone. */

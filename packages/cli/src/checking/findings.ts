@@ -6,19 +6,14 @@ import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { findConfig, loadProject } from "@loopledger/composition/project/project";
+import type { Finding } from "@loopledger/infra/findings";
+import { distributedOf } from "../commands/topics.ts";
 import type { CommandContext } from "../context.ts";
 import { devOn } from "../developing/port-file.ts";
 import { counted } from "../story/telling.ts";
 import { describeError } from "../errors.ts";
 import { hasLedger } from "@loopledger/composition/ports/data-folder";
 
-export interface Finding {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  /** What mends it; null where nothing is wrong. */
-  readonly fix: string | null;
-}
 type Check = (context: CommandContext) => Promise<Finding> | Finding;
 
 const nodeMajorMin = 24;
@@ -28,8 +23,22 @@ const wrong = (name: string, detail: string, fix: string): Finding => ({ name, o
 
 export async function findAll(context: CommandContext): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const check of [node, settings, dataFolder, ledger, views, config, git, apiPort, signing]) findings.push(await check(context));
+  const isDistributed = context.environment.kafkaBrokers !== null;
+  for (const check of isDistributed ? [node, settings, dataFolder, config, git] : [node, settings, dataFolder, ledger, views, config, git]) findings.push(await check(context));
+  if (isDistributed) findings.push(...(await surroundings(context)));
+  for (const check of [apiPort, signing]) findings.push(await check(context));
   return findings;
+}
+
+/** Kafka, Redis and the registry. Where the variables themselves are wrong, `settings` says so. */
+async function surroundings({ environment: { variables } }: CommandContext): Promise<readonly Finding[]> {
+  try {
+    const { findSurroundings } = await import("@loopledger/infra/findings");
+    return await findSurroundings(distributedOf(variables));
+  } catch (error) {
+    const { faults, message } = describeError(error);
+    return [wrong("kafka", faults.join("; ") || message, "Mend the LOOPLEDGER_… variables that are named.")];
+  }
 }
 
 const node: Check = () => {
@@ -125,6 +134,6 @@ const apiPort: Check = async ({ dataFolder: folder }) => {
 
 const signing: Check = ({ environment }) => {
   const path = environment.variables["LOOPLEDGER_KEYS"];
-  if (!path) return fine("keys", "none are configured; records are not signed");
+  if (!path) return fine("keys", environment.kafkaBrokers === null ? "none are configured; records are not signed" : "none are configured: records are not signed, and the topics' ACLs are the only guard");
   return existsSync(join(path)) ? fine("keys", path) : wrong("keys", `LOOPLEDGER_KEYS names ${path}, which is not there`, "Mend the path, or unset it.");
 };

@@ -11,7 +11,7 @@ import { Refusal } from "../refusals.ts";
 
 /** The usual name is ours alone. Of a folder under another name only what this program puts there may be in it: else it is somebody's own, and its git settings are too. */
 const usualName = ".loopledger";
-const ours = /^(ledger\.(db|bell).*|liveness\.db.*|views\.db.*|peers|blobs|runs|commands|dev\.json)$/;
+const ours = /^(ledger\.(db|bell).*|liveness\.db.*|views\.db.*|peers|blobs|runs|commands|infra|dev\.json)$/;
 
 /** Whether a ledger lies in the folder. */
 export function hasLedger(folder: string): boolean {

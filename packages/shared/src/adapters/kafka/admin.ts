@@ -6,6 +6,7 @@
  * A2. Setting a topic hands in its whole set of overrides, because the broker forgets what is left out.
  */
 import kafkajs, { type Admin, type ITopicMetadata } from "kafkajs";
+import { LoopledgerError } from "../../core/errors.ts";
 import { connectKafka, type KafkaConnection } from "./connection.ts";
 
 // The package is CommonJS, and this name is not among those that Node finds in it.
@@ -41,14 +42,15 @@ export interface KafkaAdmin {
   close(): Promise<void>;
 }
 
-/** Throws what the client throws where no broker answers. */
+/** Throws `ledger_unreachable` where no broker answers. */
 export async function openKafkaAdmin(connection: KafkaConnection): Promise<KafkaAdmin> {
   const admin = connectKafka(connection).admin();
   try {
     await admin.connect();
   } catch (error) {
     await admin.disconnect().catch(() => undefined);
-    throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new LoopledgerError("ledger_unreachable", `No Kafka broker answers at ${connection.brokers.join(", ")}: ${why}`, { cause: error });
   }
   return {
     cluster: async () => {

@@ -1,0 +1,108 @@
+/**
+ * Is everything that a deployment stands on set as it must be? The same findings are what `doctor` shows and what a service
+ * refuses to start with; each that is not in order names the command that mends it.
+ */
+import { isLoopledgerError } from "@loopledger/shared/core/errors";
+import { type KafkaAdmin, openKafkaAdmin, type TopicFacts } from "@loopledger/shared/kafka-admin";
+import type { KafkaConnection } from "@loopledger/shared/kafka-connection";
+import { createSystemClock } from "@loopledger/shared/system";
+import { InfraError } from "./launcher/infra-error.ts";
+import { registryAt, type SubjectState } from "./schemas.ts";
+import { differences, wantedBeside } from "./topics-apply.ts";
+import type { WantedTopic } from "./topics.ts";
+
+export interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** What mends it; null where nothing is wrong. */
+  readonly fix: string | null;
+}
+
+export interface Surroundings {
+  readonly connection: KafkaConnection;
+  /** null = it is not named. */
+  readonly redisUrl: string | null;
+  readonly registryUrl: string | null;
+  readonly prefix: string;
+}
+
+const fine = (name: string, detail: string): Finding => ({ name, ok: true, detail, fix: null });
+const wrong = (name: string, detail: string, fix: string): Finding => ({ name, ok: false, detail, fix });
+const apply = "loopledger topics apply";
+
+/** All findings, in the order in which they are to be mended. Never throws. */
+export async function findSurroundings({ connection, redisUrl, registryUrl, prefix }: Surroundings): Promise<readonly Finding[]> {
+  const [kafka, redis, registry] = await Promise.all([findKafka(connection, prefix), findRedis(redisUrl), findRegistry(registryUrl, prefix)]);
+  return [...kafka, redis, ...registry];
+}
+
+/** The brokers and the topics of the prefix. */
+export async function findKafka(connection: KafkaConnection, prefix: string): Promise<readonly Finding[]> {
+  const addresses = connection.brokers.join(", ");
+  let admin: KafkaAdmin | null = null;
+  try {
+    admin = await openKafkaAdmin({ ...connection, patience: "none" });
+    const { clusterId, brokers } = await admin.cluster();
+    const { wanted, present } = await wantedBeside(admin, prefix, {});
+    const reached = fine("kafka", `${addresses} answers: cluster ${clusterId}, ${brokers} broker${brokers === 1 ? "" : "s"}`);
+    return [reached, ...wanted.map((topic) => findTopic(topic, present.get(topic.name), brokers))];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [wrong("kafka", isLoopledgerError(error) ? why : `Kafka at ${addresses} does not say how it is set: ${why}`, "loopledger infra up, or mend LOOPLEDGER_KAFKA_BROKERS")];
+  } finally {
+    await admin?.close();
+  }
+}
+
+function findTopic(wanted: WantedTopic, facts: TopicFacts | undefined, brokers: number): Finding {
+  const name = `topic ${wanted.name}`;
+  if (facts === undefined) return wrong(name, `there is no topic ${wanted.name}`, apply);
+  const changes = Object.entries(differences(wanted, facts));
+  if (changes.length > 0) {
+    const detail = changes.map(([key, { from, to }]) => `${key} is ${from ?? "not set"} and must be ${to}`).join("; ");
+    return wrong(name, detail, apply);
+  }
+  const copies = facts.replication < Math.min(3, brokers) ? `, only ${facts.replication} cop${facts.replication === 1 ? "y" : "ies"} on ${brokers} brokers: a lost disk is a lost record` : "";
+  const settings = Object.keys(wanted.config).map((key) => `${key}=${facts.config[key] ?? ""}`).join(" ");
+  return fine(name, `${facts.partitions} partitions, replication ${facts.replication}, ${settings}${copies}`);
+}
+
+export async function findRedis(url: string | null): Promise<Finding> {
+  if (url === null) return wrong("redis", "LOOPLEDGER_REDIS_URL is not set; leases and views need a Redis", "loopledger infra up, or set LOOPLEDGER_REDIS_URL");
+  const { lookAtRedis } = await import("@loopledger/shared/redis");
+  const { ok, detail, fix, reachable } = await lookAtRedis({ url, clock: createSystemClock(), log: { warn: () => undefined } });
+  if (ok) return fine("redis", detail);
+  return wrong("redis", detail, reachable ? (fix ?? "Set maxmemory-policy noeviction.") : "loopledger infra up, or mend LOOPLEDGER_REDIS_URL");
+}
+
+export async function findRegistry(url: string | null, prefix: string): Promise<readonly Finding[]> {
+  if (url === null) return [fine("registry", "none is configured: records are plain JSON")];
+  try {
+    const states = await registryAt(url).checkSchemas(prefix);
+    return [fine("registry", `${new URL(url).host} answers`), ...states.map(findSubject)];
+  } catch (error) {
+    return [wrong("registry", error instanceof Error ? error.message : String(error), "loopledger infra up, or mend LOOPLEDGER_REGISTRY_URL")];
+  }
+}
+
+function findSubject({ subject, state, compatibility, detail }: SubjectState): Finding {
+  const name = `subject ${subject}`;
+  switch (state) {
+    case "registered": return compatibility === "BACKWARD_TRANSITIVE" ? fine(name, detail) : wrong(name, detail, apply);
+    case "new": case "changed": return wrong(name, detail, apply);
+    case "refused": return wrong(name, detail, "Run the release that registered them, or one after it: this one cannot read their records.");
+  }
+}
+
+/**
+ * What a service looks at before it takes work: the topics, on the brokers that it will use. Throws `InfraError` with
+ * `ledger_unprepared`, its findings as `next`; a ledger that cannot be reached is `ledger_unreachable`.
+ */
+export async function refuseUnprepared(connection: KafkaConnection, prefix: string): Promise<void> {
+  const faults = (await findKafka(connection, prefix)).filter(({ ok }) => !ok);
+  const [first] = faults;
+  if (first === undefined) return;
+  const code = first.name === "kafka" ? "ledger_unreachable" : "ledger_unprepared";
+  throw new InfraError(code, faults.map(({ detail, name }) => (name === "kafka" ? detail : `${name}: ${detail}`)).join("; "), { next: first.fix === apply ? `\`${apply}\` makes and mends them.` : `${first.fix ?? ""}.` });
+}
