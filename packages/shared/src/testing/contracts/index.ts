@@ -3,6 +3,7 @@ export { type BlobsWorld, blobsContract } from "./blobs.ts";
 export { ledgerContract } from "./ledger.ts";
 export type { LedgerWorld } from "./ledger-world.ts";
 export { type OwnershipWorld, ownershipContract } from "./ownership.ts";
-export { type ReadModelWorld, readModelContract } from "./read-model.ts";
+export { readModelContract } from "./read-model.ts";
+export type { ReadModelWorld } from "./read-model-world.ts";
 export { type SchemasWorld, schemasContract } from "./schemas.ts";
 export type { Vitest, World } from "./suite.ts";

@@ -2,12 +2,9 @@
 import fc from "fast-check";
 import type { Offset, SessionId } from "../../core/brand.ts";
 import type { ReadModel, ViewWrite } from "../../ports/index.ts";
-import { inWorld, type Vitest, type World } from "./suite.ts";
-
-export interface ReadModelWorld extends World {
-  /** Another process's handle on the views of a ledger. */
-  open(ledgerId: string): Promise<ReadModel>;
-}
+import { readModelFence } from "./read-model-fence.ts";
+import type { ReadModelWorld } from "./read-model-world.ts";
+import { inWorld, type Vitest } from "./suite.ts";
 
 const session = (name: string): SessionId => name as SessionId;
 const offset = (value: number): Offset => value as Offset;
@@ -34,6 +31,7 @@ async function pages(model: ReadModel, query: Parameters<ReadModel["list"]>[1]):
 export function readModelContract(vitest: Vitest, name: string, make: () => Promise<ReadModelWorld>): void {
   vitest.describe(`read model on ${name}`, () => {
     cursors(vitest, make);
+    readModelFence(vitest, make);
     views(vitest, make);
     projections(vitest, make);
     model(vitest, make);
