@@ -67,10 +67,9 @@ export async function startGateway(engine: Engine, options: ListenOptions): Prom
     const taken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
     throw taken ? new LoopledgerError("address_in_use", `Port ${options.port} is taken by another process.`, { cause: error }) : error;
   }
-  // A socket that could not be taken, say: the others are served, and the next request shows that it works again.
+  // A socket that could not be taken, say: the others are served, and it counts as working again after a while without another.
   const part = engine.supervision.part("gateway.server");
-  app.server.on("error", (error) => part.failed(error));
-  app.server.on("request", () => part.works());
+  app.server.on("error", (error) => void part.after(part.failed(error), () => undefined));
   const { port } = app.server.address() as AddressInfo;
   return { url: `http://${host === "::1" ? "[::1]" : host}:${port}`, port, stop };
 }

@@ -8,7 +8,7 @@ export function rowStory(print: Printer, from: Positions): Story {
     listen: (folds) => folds.listen(({ record, verdict, entry }) => {
       if (!record || verdict.kind !== "accepted" || entry.offset < (from.get(entry.partition) ?? 0)) return;
       print.row({ ...record, seq: verdict.seq, cursor: verdict.seq });
-    }),
+    }, "story"),
     live: (_sessionId, _source, chunk) => print.raw(chunk),
     line: (text) => print.note(text),
     close: () => undefined,

@@ -44,7 +44,7 @@ export function makeStory(options: StoryOptions): Story {
     screen.line(lineOf(told, { seq, sessionId: options.names(sessionId) ? sessionId : null, paint, columns: options.redraws ? options.stream.columns : undefined }));
   };
   return {
-    listen: (folds) => folds.listen(onChange),
+    listen: (folds) => folds.listen(onChange, "story"),
     live: (_sessionId, source, chunk) => {
       // What a check prints stands in its evidence and in `logs`; while it runs its last line is enough.
       if (source === "maker") screen.piece(chunk, paint("dim", "      │ "));

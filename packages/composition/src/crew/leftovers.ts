@@ -36,7 +36,7 @@ export class Leftovers {
   }
   start(offers: Pick<Offers, "offer">): void {
     const { folds } = this.#options.engine;
-    this.#stopListening = folds.listen(({ state }) => this.#note(state));
+    this.#stopListening = folds.listen(({ state }) => this.#note(state), "leftovers");
     for (const id of folds.ids()) {
       const state = folds.peek(id);
       if (state) this.#note(state);
@@ -55,11 +55,10 @@ export class Leftovers {
     else this.#left.delete(state.sessionId);
   }
   #again(offers: Pick<Offers, "offer">): void {
-    const { clock, leaseMs, log } = this.#options.engine;
-    this.#stop = clock.after(leaseMs / looksPerLease, () => {
-      void this.#look(offers).catch((error: unknown) => log.error({ err: error }, "sessions of other handlers could not be looked at")).then(() => {
-        if (this.#stop) this.#again(offers);
-      });
+    const { supervision, leaseMs } = this.#options.engine;
+    this.#stop = supervision.part("leftovers.looks").after(leaseMs / looksPerLease, async () => {
+      await this.#look(offers);
+      if (this.#stop) this.#again(offers);
     });
   }
   async #look(offers: Pick<Offers, "offer">): Promise<void> {

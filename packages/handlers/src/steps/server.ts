@@ -7,6 +7,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from "node:net";
 import type { StepApi } from "@loopledger/shared/core/effects/handling";
 import type { Json } from "@loopledger/shared/core/json";
+import type { Part } from "@loopledger/shared/runtime";
 import { readJson } from "../results/json-text.ts";
 import { type Problem, problemBody } from "./problem.ts";
 import { route } from "./routes.ts";
@@ -34,22 +35,33 @@ interface Mount {
 }
 type Answer = { readonly status: number; readonly body: string; readonly allow?: string | undefined };
 
-export async function startStepServer({ log }: { readonly log?: StepLog | undefined } = {}): Promise<StepServer> {
+export interface StepServerOptions {
+  readonly log?: StepLog | undefined;
+  /** The name under which readiness tells that requests cannot be answered. */
+  readonly part?: Part | undefined;
+}
+
+export async function startStepServer({ log, part }: StepServerOptions = {}): Promise<StepServer> {
   const secret = randomBytes(32);
   const mounts = new Map<string, Mount>();
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {
     answer({ request, mounts, secret, url }).then(
-      (made) => send(response, made),
+      (made) => {
+        part?.works();
+        send(response, made);
+      },
       (error: unknown) => {
         log?.warn({ err: error }, "a step request failed");
+        part?.failed(error);
         send(response, refused({ status: 500, code: "internal", detail: "the engine could not answer" }));
       },
-    );
+    ).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);
   });
+  server.on("error", (error) => void part?.after(part.failed(error), () => undefined));
   server.unref();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
