@@ -1,10 +1,11 @@
 /**
  * A development registry: the part of the Confluent API that clients use to register, find and compare schemas, on one SQLite
  * file. It is for a machine without a Java that is new enough for a real one, and it is not for production: no users, no
- * references between schemas, and of the compatibility rules only that a schema is JSON.
+ * references between schemas, and of the compatibility levels those that look back.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { DatabaseSync } from "node:sqlite";
+import { unreadable } from "./compatibility.ts";
 
 interface Answer { readonly status: number; readonly body: unknown }
 type Body = { readonly schema?: string; readonly schemaType?: string; readonly compatibility?: string };
@@ -82,6 +83,29 @@ function versionOf(store: SchemaStore, subject: string, version: string): Answer
   return ok({ subject, version: row.version, id: row.id, schema: row.schema, schemaType: row.type });
 }
 
+/** What this subject's level has against a schema. */
+function objections(store: SchemaStore, subject: string, { schema, type }: { readonly schema: string; readonly type: string }): string[] {
+  const level = store.level(subject) ?? store.level("") ?? "BACKWARD";
+  const versions = store.versions(subject);
+  const looksAt = level.endsWith("_TRANSITIVE") ? versions : versions.slice(-1);
+  if (type !== "JSON" || !/^(BACKWARD|FULL)/.test(level)) return [];
+  return looksAt.flatMap((older) => unreadable(schema, older.schema).map((fault) => `${fault} (version ${older.version})`));
+}
+
+function register(store: SchemaStore, subject: string, wanted: { readonly schema: string; readonly type: string }): Answer {
+  const same = store.versions(subject).some((row) => row.schema === wanted.schema && row.type === wanted.type);
+  const faults = same ? [] : objections(store, subject, wanted);
+  return faults.length > 0 ? { status: 409, body: { error_code: 409, message: `The schema is incompatible with an earlier one: ${faults.join("; ")}` } } : ok({ id: store.register(subject, wanted.schema, wanted.type) });
+}
+
+function compatibility(store: SchemaStore, subject: string, body: Body): Answer {
+  if (store.versions(subject).length === 0) return noSubject(subject);
+  return withSchema(body, (schema, type) => {
+    const messages = objections(store, subject, { schema, type });
+    return ok({ is_compatible: messages.length === 0, messages });
+  });
+}
+
 function withSchema({ schema, schemaType = "AVRO" }: Body, act: (schema: string, type: string) => Answer): Answer {
   try {
     return act(JSON.stringify(JSON.parse(schema ?? "")), schemaType);
@@ -107,7 +131,7 @@ function subjects(store: SchemaStore, method: string, { subject, rest, body }: {
   if (method === "DELETE" && path === "") return store.versions(subject).length === 0 ? noSubject(subject) : ok(store.remove(subject));
   if (method === "GET" && path === "versions") return store.versions(subject).length === 0 ? noSubject(subject) : ok(store.versions(subject).map((row) => row.version));
   if (method === "GET" && rest[0] === "versions" && rest.length === 2) return versionOf(store, subject, rest[1] ?? "");
-  if (method === "POST" && path === "versions") return withSchema(body, (schema, type) => ok({ id: store.register(subject, schema, type) }));
+  if (method === "POST" && path === "versions") return withSchema(body, (schema, type) => register(store, subject, { schema, type }));
   if (method !== "POST" || path !== "") return null;
   return withSchema(body, (schema, type) => {
     const rows = store.versions(subject);
@@ -126,7 +150,7 @@ export function answer(store: SchemaStore, { method, url, body }: { readonly met
     : area === "schemas" && first === "ids" && method === "GET" ? schemaById(store, rest[0] ?? "")
     : area === "schemas" && first === "types" ? ok(["JSON", "AVRO"])
     : area === "config" && (method === "GET" || method === "PUT") ? config(store, method, { subject: first, body, fallback })
-    : area === "compatibility" && method === "POST" ? withSchema(body, () => ok({ is_compatible: true })) : null;
+    : area === "compatibility" && first === "subjects" && method === "POST" ? compatibility(store, rest[0] ?? "", body) : null;
   return found ?? { status: 404, body: { error_code: 404, message: `There is no ${method} ${pathname} here.` } };
 }
 

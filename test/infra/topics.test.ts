@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { refuseUnprepared } from "@loopledger/infra/findings";
+import { askRedis } from "@loopledger/infra/redis";
+import { type KafkaAdmin, openKafkaAdmin } from "@loopledger/shared/kafka-admin";
+import { type Ended, type Variables, Workshop, patienceMs } from "../cli/workshop.ts";
+import { kafkaBrokers, ownRedis, type OwnRedis, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
+import { until } from "../support/until.ts";
+
+vi.setConfig({ testTimeout: 2 * patienceMs, hookTimeout: 2 * patienceMs });
+
+interface Check { readonly name: string; readonly ok: boolean; readonly detail: string; readonly fix: string | null }
+interface Applied { readonly topics: { readonly name: string; readonly did: string; readonly partitions: number; readonly changed: object }[] }
+
+let shop: Workshop;
+let admin: KafkaAdmin;
+let prefix: string;
+let environment: Variables;
+let redis: OwnRedis;
+
+beforeAll(async () => {
+  admin = await openKafkaAdmin({ brokers: (await kafkaBrokers()).split(",") });
+  redis = await ownRedis();
+});
+afterAll(async () => {
+  await redis.stop();
+  await admin.close();
+});
+beforeEach(async () => {
+  shop = new Workshop();
+  prefix = uniquePrefix("topics");
+  environment = { LOOPLEDGER_KAFKA_BROKERS: await kafkaBrokers(), LOOPLEDGER_REDIS_URL: redis.url, LOOPLEDGER_TOPIC_PREFIX: prefix };
+});
+afterEach(async () => {
+  await removeTopics(prefix);
+  await shop.close();
+});
+
+const command = (words: readonly string[], variables: Variables = {}): Promise<Ended> => shop.start(words, { ...environment, ...variables }).ended;
+const apply = async (...words: string[]): Promise<Applied> => {
+  const { code, out, err } = await command(["topics", "apply", "--json", ...words]);
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out) as Applied;
+};
+async function doctor(variables: Variables = {}): Promise<{ readonly code: number | string; readonly ok: boolean; readonly wrong: readonly Check[] }> {
+  const { code, out } = await command(["doctor", "--json"], variables);
+  const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: Check[] };
+  return { code, ok, wrong: checks.filter((check) => !check.ok) };
+}
+const nameOf = (role: string): string => `${prefix}.${role}`;
+const factsOf = async (role: string) => (await admin.topics([nameOf(role)])).get(nameOf(role));
+
+describe("topics apply", () => {
+  test("makes the topics as they must be, and changes nothing the second time", async () => {
+    const made = await apply("--partitions", "3");
+    expect(made.topics.map(({ name, did, partitions }) => [name, did, partitions])).toEqual(["goals", "ledger", "status", "dead-letters"].map((role) => [nameOf(role), "made", 3]));
+    expect(await factsOf("ledger")).toMatchObject({ partitions: 3, replication: 1, config: { "cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.type": "LogAppendTime", "min.insync.replicas": "1", "unclean.leader.election.enable": "false" } });
+    expect(await factsOf("status")).toMatchObject({ config: { "cleanup.policy": "compact" } });
+    expect(await factsOf("goals")).toMatchObject({ config: { "cleanup.policy": "delete" } });
+    expect(Number((await factsOf("dead-letters"))?.config["retention.ms"])).toBeGreaterThan(365 * 24 * 3_600_000);
+    const again = await apply();
+    expect(again.topics.map(({ did, partitions, changed }) => [did, partitions, changed])).toEqual(made.topics.map(() => ["nothing", 3, {}]));
+    expect((await apply("--partitions", "3")).topics.map(({ did }) => did)).toEqual(["nothing", "nothing", "nothing", "nothing"]);
+  });
+
+  test("mends what was set otherwise and keeps what the operator has set beside it", async () => {
+    await apply("--partitions", "1");
+    await admin.configure(nameOf("ledger"), { "cleanup.policy": "compact", "retention.ms": "1000", "segment.bytes": "1048576", "message.timestamp.type": "CreateTime" });
+    await admin.configure(nameOf("goals"), { "retention.ms": "3600000" });
+    const found = await until(async () => {
+      const looked = await doctor();
+      return looked.wrong.length > 0 && looked;
+    }, { what: "doctor to see the change", timeoutMs: patienceMs });
+    expect(found).toMatchObject({ code: 1, ok: false });
+    expect(found.wrong).toEqual([{ name: `topic ${nameOf("ledger")}`, ok: false, fix: "loopledger topics apply", detail: expect.stringContaining("retention.ms is 1000 and must be -1") }]);
+    const mended = await apply();
+    expect(mended.topics.filter(({ did }) => did === "mended")).toEqual([expect.objectContaining({
+      name: nameOf("ledger"),
+      changed: {
+        "cleanup.policy": { from: "compact", to: "delete" }, "retention.ms": { from: "1000", to: "-1" }, "message.timestamp.type": { from: "CreateTime", to: "LogAppendTime" },
+      },
+    })]);
+    await until(async () => (await factsOf("ledger"))?.config["retention.ms"] === "-1", { what: "the mended ledger" });
+    expect((await factsOf("ledger"))?.overrides).toMatchObject({ "segment.bytes": "1048576", "cleanup.policy": "delete" });
+    expect((await factsOf("goals"))?.config["retention.ms"]).toBe("3600000");
+    expect(await doctor()).toEqual({ code: 0, ok: true, wrong: [] });
+  });
+
+  test("refuses another partition count before it changes or makes anything", async () => {
+    await admin.create([{ name: nameOf("ledger"), partitions: 2, replication: 1, config: { "retention.ms": "1000" } }]);
+    const { code, err } = await command(["topics", "apply", "--partitions", "4"]);
+    expect(code).toBe(1);
+    expect(err).toContain(`${nameOf("ledger")} has 2 partitions, not 4`);
+    expect(await factsOf("goals")).toBeUndefined();
+    expect(await factsOf("ledger")).toMatchObject({ partitions: 2, config: { "retention.ms": "1000" } });
+    // Without a count the others follow the ledger that is there.
+    expect((await apply()).topics.map(({ did, partitions }) => [did, partitions])).toEqual([["made", 2], ["mended", 2], ["made", 2], ["made", 2]]);
+  });
+
+  test("refuses more copies than there are brokers, a missing address and an address without Kafka", async () => {
+    expect(await command(["topics", "apply", "--replication", "9"])).toMatchObject({ code: 1, err: expect.stringContaining("9 copies need as many brokers") });
+    expect(await factsOf("ledger")).toBeUndefined();
+    expect(await command(["topics", "apply"], { LOOPLEDGER_KAFKA_BROKERS: "", LOOPLEDGER_REDIS_URL: "" })).toMatchObject({ code: 2, err: expect.stringContaining("LOOPLEDGER_KAFKA_BROKERS is not set") });
+    expect(await command(["topics", "apply"], { LOOPLEDGER_KAFKA_BROKERS: "127.0.0.1:1" })).toMatchObject({ code: 7, err: expect.stringContaining("127.0.0.1:1") });
+  });
+
+  test("flushes each record of the ledger where that is asked for, and leaves it so afterwards", async () => {
+    await apply("--partitions", "1", "--flush");
+    expect((await factsOf("ledger"))?.config["flush.messages"]).toBe("1");
+    expect((await apply()).topics.map(({ did }) => did)).toEqual(["nothing", "nothing", "nothing", "nothing"]);
+    expect((await factsOf("ledger"))?.config["flush.messages"]).toBe("1");
+  });
+});
+
+describe("doctor", () => {
+  test("names each missing topic and the command that makes it, and a service is refused with the same words", async () => {
+    const { code, wrong } = await doctor();
+    expect(code).toBe(1);
+    expect(wrong.map(({ name, detail, fix }) => [name, detail, fix])).toEqual(["goals", "ledger", "status", "dead-letters"].map((role) =>
+      [`topic ${nameOf(role)}`, `there is no topic ${nameOf(role)}`, "loopledger topics apply"]));
+    await expect(refuseUnprepared({ brokers: (await kafkaBrokers()).split(",") }, prefix)).rejects.toMatchObject({
+      code: "ledger_unprepared", message: expect.stringContaining(`there is no topic ${nameOf("ledger")}`), next: expect.stringContaining("`loopledger topics apply`"),
+    });
+    await apply("--partitions", "1");
+    await expect(refuseUnprepared({ brokers: (await kafkaBrokers()).split(",") }, prefix)).resolves.toBeUndefined();
+  });
+
+  test("sees a Redis that evicts, one that is away, a Kafka that is away and a registry that is away", async () => {
+    await apply("--partitions", "1");
+    await askRedis(redis.port, "CONFIG SET maxmemory-policy allkeys-lru");
+    expect((await doctor()).wrong).toEqual([{ name: "redis", ok: false, detail: expect.stringContaining("allkeys-lru"), fix: expect.stringContaining("CONFIG SET maxmemory-policy noeviction") }]);
+    await askRedis(redis.port, "CONFIG SET maxmemory-policy noeviction");
+    const away = await doctor({ LOOPLEDGER_REDIS_URL: "redis://127.0.0.1:1", LOOPLEDGER_REGISTRY_URL: "http://127.0.0.1:1", LOOPLEDGER_KAFKA_BROKERS: "127.0.0.1:1" });
+    expect(away.code).toBe(1);
+    expect(away.wrong.map(({ name }) => name)).toEqual(["kafka", "redis", "registry"]);
+    for (const { fix } of away.wrong) expect(fix).toContain("loopledger infra up");
+  });
+});
