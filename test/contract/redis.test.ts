@@ -6,7 +6,7 @@ import { createSystemClock } from "@loopledger/shared/system";
 import * as vitest from "vitest";
 import { redisUrl } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
-import { removeKeys, silent } from "./redis-server.ts";
+import { removeKeys, silent } from "./redis-outside.ts";
 
 const clock = createSystemClock();
 const url = await redisUrl();
