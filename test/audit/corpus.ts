@@ -3,7 +3,7 @@ import type { DumpRow } from "@loopledger/audit";
 import {
   type Act, type Move, Story, asks, claim, fails, goodMoves, makeMove, moveNames, own, owed, person, randomOf, submit, toBuild, toReview, walkGoals,
 } from "@loopledger/shared/testing";
-import { dumpOf } from "./plant.ts";
+import { changed, changedData, dumpOf } from "./plant.ts";
 import { effectPlantings } from "./planted/effects.ts";
 import { loopPlantings } from "./planted/loop.ts";
 import { tenurePlantings } from "./planted/tenure.ts";
@@ -45,7 +45,20 @@ const turns: readonly (() => Story)[] = [
   () => told([...toBuild(), own("approval_requested"), person("approval_decided", {}, "boss")], approved("k1"), own("tool_result", { key: "k1" }), approved("k2")),
   () => told([...toReview(), fails({ checkDigest: `sha256:${"1".repeat(64)}` as never }), owed(), own("built"), owed()], fails({ checkDigest: `sha256:${"2".repeat(64)}` as never })),
   () => told([...toBuild(), asks("k1"), own("tool_result", { key: "k1" }), own("approval_requested"), pointsTo("k1")], asks("k2", { args: { to: "k1" }, approval: "cp-1" })),
+  () => told([...toBuild(), own("error")], own("error", {}, { n: 1 }), own("error", {}, { n: 0 + 2 })),
+  () => told([...toBuild(poor), reserves("r", 0.5), own("model", { usage: { costUsd: 1 } })], asks("k1"), own("model"), reserves("s", 0), own("model", { usage: { costUsd: 0.1, reservation: "r" } })),
+  () => told([...toBuild({ goal: { policy: { approvals: [{ costUsd: 1 }] } } }), reserves("r", 2)], claim("V"), own("built"), owed()),
+  () => told([...toBuild(), own("error", {}, { eventId: "same" as never })], own("error", {}, { eventId: "same" as never }), person("guidance")),
+  () => told(toBuild(), changed(person("guidance"), { ledgerId: "ledger-of-before" }), changed(claim("V"), { ledgerId: "ledger-of-before" })),
+  () => told(toBuild(), changedData(asks("k1"), { argsDigest: `sha256:${"0".repeat(64)}` })),
+  () => withText(told(toBuild()), { type: "guidance_withdrawn" }, { partition: 1 }).append(own("built")),
 ];
+const poor = { goal: { budget: { costUsd: 1 } } };
+const reserves = (id: string, costUsd: number): Act => own("reserved", { id, amounts: { costUsd } });
+/** The last record once more, in other words and at another place. */
+function withText(story: Story, over: object, place: { readonly partition: number }): Story {
+  return story.appendText(JSON.stringify({ ...JSON.parse(story.entries.at(-1)?.text ?? "{}"), eventId: "in-other-words", ...over }), place);
+}
 /** A person who changes what is proposed into a call that was made before. */
 function pointsTo(key: string): Act {
   return person("approval_decided", { decision: "MODIFY", action: { tool: "deploy", args: { to: key } } }, "boss");

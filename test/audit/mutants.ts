@@ -8,6 +8,7 @@ export interface Mutant {
 }
 const fence = "fencing/fence.ts";
 const effects = "session/rules/effects.ts";
+const facts = "session/rules/facts.ts";
 const verdicts = "session/rules/verdicts.ts";
 const decisions = "session/rules/decisions.ts";
 const cycles = "session/rules/cycles.ts";
@@ -31,7 +32,7 @@ export const mutants: readonly Mutant[] = [
     from: `if (!slot || slot.what !== record.type || record.cause?.eventId !== slot.cause) return "not_owed";\n  if (record.eventId !== slot.eventId) return "malformed";`,
     to: `if (!slot || slot.what !== record.type) return "not_owed";`,
   },
-  { name: "the content of what is owed is not compared", file: "session/owed.ts", from: `return sameContent(slot.content, record.data) ? null : "not_owed";`, to: "return null;" },
+  { name: "the content of what is owed is not compared", file: "session/owed.ts", from: `return sameJson(slot.content, record.data) ? null : "not_owed";`, to: "return null;" },
   { name: "a second dispatch beside an open one counts", file: dispatching, from: `    if (by.guards.dedupe && state.open) return "not_owed";\n    const mismatch = meets(state.owed, record);\n    if (mismatch) return mismatch;\n    if (heldBack(state)) return "suspended";\n`, to: "" },
   { name: "a repeated act counts again", file: "session/evolve.ts", from: `  if (by.guards.dedupe && lookUp(state.acts, record.eventId)) return "duplicate";\n`, to: "" },
   { name: "acts count after the end", file: "session/evolve.ts", from: `  if (state.end && record.type !== "resumed" && !unknownOutcome(state)) return "after_end";\n`, to: "" },
@@ -59,5 +60,14 @@ export const mutants: readonly Mutant[] = [
   { name: "who asks may approve", file: decisions, from: `  if (known.requestedBy === record.actor.id) return "forbidden";\n`, to: "" },
   { name: "an unsafe unknown does not fail the session", file: claiming, from: "  if (unsafe) return failUnknown(claimed, by);\n", to: "" },
   { name: "a reservation dies with its owner", file: "budget/budget.ts", from: "costUsd: held.reduce((total, one) => total + (one.amounts.costUsd ?? 0), spending.costUsd),", to: "costUsd: spending.costUsd," },
+  { name: "what is forfeited asks nobody", file: claiming, from: "const claimed = callAtCost(state, taken, by);", to: "const claimed = taken;" },
+  { name: "a call is made after the money is gone", file: effects, from: `  if (spentToTheLast(state)) return "suspended";\n`, to: "" },
+  { name: "a model is called after the money is gone", file: facts, from: `    if (spentToTheLast(state) && !isReserved(state, record.data.usage.reservation)) return "suspended";\n`, to: "" },
+  { name: "a reserved model call is refused after the money is gone", file: facts, from: " && !isReserved(state, record.data.usage.reservation)", to: "" },
+  { name: "nothing is set aside after the money is gone, but for nothing", file: facts, from: "if (spentToTheLast(state) || !canReserve(state, amounts))", to: "if (!canReserve(state, amounts))" },
+  { name: "an accepted id counts again", file: "session/evolve.ts", from: `    if (guards.dedupe && isKnown(state, record)) return refuse(state, "duplicate");\n`, to: "" },
+  { name: "a record of another ledger counts", file: "session/evolve.ts", from: " || (state.ledgerId !== null && state.ledgerId !== record.ledgerId)", to: "" },
+  { name: "an unknown record away from home holds the session", file: "session/evolve.ts", from: `    if (state.position !== null && state.position.partition !== entry.partition) return refuse(state, "malformed");\n    if (entry.parsed.kind === "unknown") return hold`, to: `    if (entry.parsed.kind === "unknown") return hold` },
+  { name: "an intent's digest is not compared", file: effects, from: `  if (digestOf(args, by.sha256) !== argsDigest) return "malformed";\n`, to: "" },
   { name: "the breaker never trips", file: "retry/breaker.ts", from: "trips: same || alternates(next)", to: "trips: same && alternates(next)" },
 ];

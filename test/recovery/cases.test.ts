@@ -139,6 +139,24 @@ describe("the last iteration that the budget allows", () => {
     expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", budget: { iterations: { spent: 2 } } });
     await sound();
   });
+  test.each(["maker", "check"] as const)("a model call of a %s after the last of the money is refused, and made after a raise", async (who) => {
+    const codes: string[] = [];
+    const spends = async (task: { model(call: object): Promise<void> }) => {
+      const call = { provider: "p", model: "m", usage: { costUsd: 1 } };
+      await task.model(call);
+      await task.model(call).catch((error: { code: string }) => {
+        codes.push(error.code);
+        throw error;
+      });
+    };
+    await begun({ ...(who === "maker" ? { maker: spends as never } : { checking: spends as never }) }, { budget: { costUsd: 1 }, policy: { failureFirst: false } } as never);
+    await world.until(async () => (await status()).disposition === "waiting", "the used-up budget");
+    expect(await status()).toMatchObject({ reason: "budget_exhausted", budget: { costUsd: { spent: 1, remaining: 0 } } });
+    expect(codes).toEqual(["budget_exhausted"]);
+    expect(await person("budget_raised", { costUsd: 5 })).toMatchObject({ kind: "accepted" });
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", budget: { costUsd: { spent: 3 } } });
+    await sound();
+  });
   test("a reservation that does not fit is not asked for again and again: the session waits for a raise, then goes on", async () => {
     let runs = 0;
     await begun({

@@ -1,5 +1,4 @@
 /** The audit: reads what was written down, folds it anew by the rules, and says what does not hold. */
-import { ExhaustionWatch } from "./checks/exhaustion.ts";
 import { effects } from "./checks/effects.ts";
 import { acknowledged, approvers, defaultKeys, identities, lateNews, offsets, onceEach, releases } from "./checks/ledger.ts";
 import type { Check, Looking } from "./checks/looking.ts";
@@ -27,7 +26,7 @@ export function audit(inputs: AuditInputs, options: AuditOptions = {}): Report {
   const claims = claimsOf(inputs.verdicts ?? []);
   const trails = new Map<string, Trail>();
   for (const [id, list] of bySession(entries)) {
-    const trail = follow(id, list, { claims, findings, watches: [coverage, views, new ExhaustionWatch(findings)] });
+    const trail = follow(id, list, { claims, findings, watches: [coverage, views] });
     views.over(trail.session);
     trails.set(id, trail);
   }

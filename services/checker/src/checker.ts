@@ -8,7 +8,7 @@
 import type { CheckRun, CheckTask } from "@loopledger/shared/core/effects/handling";
 import type { Amounts } from "@loopledger/shared/core/events/fields";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
-import { budgetOf } from "@loopledger/shared/core/budget/budget";
+import { budgetOf, spentToTheLast } from "@loopledger/shared/core/budget/budget";
 import type { JsonObject } from "@loopledger/shared/core/json";
 import { own } from "@loopledger/shared/core/session/persistent-map";
 import { checkOf } from "@loopledger/shared/core/session/plan";
@@ -57,6 +57,7 @@ async function review(engine: Engine, at: Review, how: { readonly stopping: Abor
     if (watch.reason() === "stale") throw new StaleOwner(tenure.sessionId, "stale_epoch");
     if (watch.reason() !== null) return;
     if (seen.missing !== null) return suspend(engine, tenure, { reason: "evidence_missing", error: seen.missing });
+    if (seen.usedUp) return suspend(engine, tenure, { reason: "budget_exhausted", error: `The budget of ${spentToTheLast(tenure.state) ?? "cost or tokens"} is used up` });
     if (seen.refused) return suspend(engine, tenure, { reason: "budget_exhausted", error: "A reservation of the check does not fit into what is left of the budget", detail: { ...seen.refused } as JsonObject });
     const after = await check.pin();
     if (after.digest !== before.digest && (await changed(engine, at, { found: after, expected: before.digest }))) return;
@@ -71,7 +72,7 @@ async function review(engine: Engine, at: Review, how: { readonly stopping: Abor
 /** Runs the check until the workspace stood still around it, a bounded number of times. */
 async function runFresh(
   engine: Engine, at: Review, how: { readonly signal: AbortSignal; readonly options: CheckerOptions },
-): Promise<{ readonly run: CheckRun; readonly revision: string | null; readonly moved: boolean; readonly refused: Amounts | null; readonly missing: string | null }> {
+): Promise<{ readonly run: CheckRun; readonly revision: string | null; readonly moved: boolean; readonly refused: Amounts | null; readonly missing: string | null; readonly usedUp: boolean }> {
   const { check, tenure } = at;
   const { live } = how.options;
   const steps = new Steps(engine, tenure, { actor: at.actor, tools: null });
@@ -82,7 +83,7 @@ async function runFresh(
     const after = await check.revision();
     const moved = engine.guards.receiptFreshness && before !== after;
     if (!moved || runs >= runsMax || how.signal.aborted) {
-      return { run, moved, refused: steps.refused, missing: steps.missing, revision: run.revision ?? after ?? tenure.state.lastBuilt?.revision ?? null };
+      return { run, moved, refused: steps.refused, missing: steps.missing, usedUp: steps.usedUp, revision: run.revision ?? after ?? tenure.state.lastBuilt?.revision ?? null };
     }
     engine.log.info({ session: tenure.sessionId, runs }, "the workspace changed while the check ran; it runs again");
   }

@@ -15,7 +15,7 @@ import { lookUp, values } from "@loopledger/shared/core/session/persistent-map";
 import type { DataOf } from "@loopledger/shared/core/events/index";
 import type { Effect } from "@loopledger/shared/core/session/state";
 import type { Tool } from "@loopledger/shared/ports";
-import { type Engine, StaleOwner, type Tenure, type ToolDesk, whole } from "@loopledger/shared/runtime";
+import { type Engine, StaleOwner, Suspended, type Tenure, type ToolDesk, whole } from "@loopledger/shared/runtime";
 import { Effects, type Settled } from "./effects.ts";
 import { settledOf } from "./input.ts";
 import type { Waiting } from "./putting-off.ts";
@@ -146,7 +146,13 @@ export class ToolCalls implements ToolDesk {
     if (known !== null) return known;
     return this.#once(intent, async () => {
       this.#given.add(intent.key);
-      return this.#answer(await this.#effects.make(tool, intent, this.#actor), intent.key);
+      try {
+        return this.#answer(await this.#effects.make(tool, intent, this.#actor), intent.key);
+      } catch (error) {
+        // Another call of this run has spent the last of the budget before this one could be asked for.
+        if (error instanceof Suspended && spentToTheLast(this.#tenure.state)) return this.#usedUp();
+        throw error;
+      }
     });
   }
   #answer(settled: Settled, key: string): Answer {

@@ -4,7 +4,7 @@ import type { Json } from "@loopledger/shared/core/json";
 import {
   Story, actionOf, asks, claim, dispatchAhead, fails, inconclusive, own, owed, passes, person, reported, submit, testSession, toBuild, toReview,
 } from "@loopledger/shared/testing";
-import { Plant, type Planting, asking, changed, dumpOf, effectOf, verdictsOf, viewOf } from "../plant.ts";
+import { Plant, type Planting, asking, changed, changedData, dumpOf, effectOf, verdictsOf, viewOf } from "../plant.ts";
 
 const now = ({ story }: Plant): number => story.clock.now();
 const done = (): Plant => new Plant().given(...toReview(), passes(), owed(), reported());
@@ -88,8 +88,22 @@ export const furtherPlantings: Planting[] = [
   }),
   () => ({
     row: "B4", what: "a call after the money is gone",
-    inputs: new Plant().given(...toBuild({ goal: { budget: { costUsd: 1 } } }), own("model", { usage: { costUsd: 1 } }), asks("k1")).inputs(),
+    inputs: new Plant().given(...toBuild({ goal: { budget: { costUsd: 1 } } }), own("model", { usage: { costUsd: 1 } })).taken(asks("k1")).inputs(),
   }),
+  () => ({
+    row: "B4", what: "a model call after the money is gone",
+    inputs: new Plant().given(...toBuild({ goal: { budget: { costUsd: 1 } } }), own("model", { usage: { costUsd: 1 } })).taken(own("model")).inputs(),
+  }),
+  () => ({
+    row: "B4", what: "something set aside after the money is gone",
+    inputs: new Plant().given(...toBuild({ goal: { budget: { costUsd: 1 } } }), own("model", { usage: { costUsd: 1 } })).taken(own("reserved", { id: "r", amounts: {} })).inputs(),
+  }),
+  () => ({
+    row: "A3", what: "two records of an owner under one id",
+    inputs: new Plant().given(...toBuild(), changed(own("grounding"), { eventId: "same" })).taken(changed(claim("V"), { eventId: "same" })).inputs(),
+  }),
+  () => ({ row: "S2", what: "a record of the ledger of before", inputs: new Plant().given(...toBuild()).taken(changed(person("guidance"), { ledgerId: "ledger-of-before" })).inputs() }),
+  () => ({ row: "E5", what: "a digest that is not that of the arguments", inputs: new Plant().given(...toBuild()).taken(changedData(asks("k1"), { argsDigest: `sha256:${"0".repeat(64)}` })).inputs() }),
   () => {
     const plant = new Plant().given(...toReview(), inconclusive());
     return { row: "X2", what: "a timer that never fires", options: { endedAt: now(plant) + 200_000 }, inputs: plant.inputs({ faults: [{ name: "scheduler killed", fired: true, at: now(plant) }] }) };

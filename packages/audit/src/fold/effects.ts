@@ -66,7 +66,8 @@ function outOfPlace({ session, record }: Case<"tool_requested">): Refusal | null
   if (leaf !== open.leaf || iteration !== open.iteration) return refuse("malformed", "F5", `the intent is of ${leaf}/${iteration}, open is ${open.leaf}/${open.iteration}`);
   if (session.cancelled || session.endsAs) return refuse("suspended", session.endsAs ? "P4" : "X1", "an intent of a session that is to end");
   const [left] = session.leftBehind;
-  return left ? refuse("suspended", "E4", `${left.key} is unsettled since epoch ${left.epoch}`) : null;
+  if (left) return refuse("suspended", "E4", `${left.key} is unsettled since epoch ${left.epoch}`);
+  return session.purse.isSpent ? refuse("suspended", "B4", `${record.data.key} is asked for although the budget is used up`) : null;
 }
 
 function repeated({ session, record }: Case<"tool_requested">): Refusal | null {
@@ -78,11 +79,11 @@ function repeated({ session, record }: Case<"tool_requested">): Refusal | null {
   return refuse("duplicate", "E2", `${key} is asked for already`);
 }
 
-/** A call that is protected, or that says that it was approved, needs exactly that approval. */
+/** An intent's digest is that of its arguments. A call that is protected, or that says that it was approved, needs exactly that approval. */
 function unapproved(c: Case<"tool_requested">): Refusal | null {
   const { tool, args, argsDigest, approval, key } = c.record.data;
-  if (approval === undefined && !isProtected(c, tool)) return null;
   if (digestOf(args) !== argsDigest) return refuse("malformed", "E5", "the digest is not that of the arguments");
+  if (approval === undefined && !isProtected(c, tool)) return null;
   const checkpoint = c.session.checkpoints.get(approval ?? "");
   if (!checkpoint || checkpoint.request === null || !["APPROVE", "MODIFY"].includes(checkpoint.decision ?? "")) {
     const spent = checkpoint?.decision === "REJECT" || checkpoint?.decision === "EXPIRED";

@@ -18,9 +18,12 @@ export const factRules: Rules<"grounding" | "model" | "reserved" | "compaction" 
     },
   },
   model: {
-    refuses({ session }) {
+    refuses({ session, record }) {
       const [left] = session.leftBehind;
-      return left ? refuse("suspended", "E4", `${left.key} is unsettled since epoch ${left.epoch}`) : null;
+      if (left) return refuse("suspended", "E4", `${left.key} is unsettled since epoch ${left.epoch}`);
+      const { reservation } = record.data.usage;
+      const inFlight = reservation !== undefined && session.purse.hasReserved(reservation);
+      return session.purse.isSpent && !inFlight ? refuse("suspended", "B4", "a model is called although the budget is used up") : null;
     },
     applies(c) {
       const cost = c.session.purse.costUsd;
@@ -31,6 +34,7 @@ export const factRules: Rules<"grounding" | "model" | "reserved" | "compaction" 
   reserved: {
     refuses({ session, record }) {
       if (session.purse.hasReserved(record.data.id)) return refuse("duplicate", "B1", `${record.data.id} is set aside already`);
+      if (session.purse.isSpent) return refuse("suspended", "B4", `${record.data.id} is set aside although the budget is used up`);
       return session.purse.fits(record.data.amounts) ? null : refuse("suspended", "B1", `${record.data.id} is more than what is left`);
     },
     applies({ session, record }) {

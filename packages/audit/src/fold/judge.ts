@@ -86,21 +86,31 @@ export function judge(session: Session, { entry, parsed }: Read): Judgement {
   if (session.hold) return { kind: "held", detail: session.hold.detail };
   if (entry.verified === "no") return no(refuse("forbidden", "H3", "the signature does not hold"));
   if (parsed.kind === "malformed") return no(refuse("malformed", "S5", parsed.detail));
+  const away = awayFromHome(session, entry);
+  if (away) return no(away);
   if (parsed.kind === "unknown") return { kind: "held", detail: parsed.detail };
   const { record } = parsed;
   if ((record.type === "goal_submitted" || record.type === "rules_raised") && record.data.rules > rulesKnown) {
     return { kind: "held", detail: `acceptance rules ${record.data.rules}` };
   }
-  const refusal = misplaced(session, record, entry) ?? refusalOf({ session, record, entry } as Case);
+  const refusal = misplaced(session, record, entry) ?? refusalOf({ session, record, entry } as Case) ?? repeats(session, record);
   return refusal ? no(refusal) : { kind: "accepted", record };
 }
 function no(refusal: Refusal): Judgement {
   return { kind: "void", refusal };
 }
 
+function awayFromHome({ home }: Session, { partition }: Entry): Refusal | null {
+  return home === null || home === partition ? null : refuse("malformed", "S2", `partition ${partition}, home is ${home}`);
+}
+/** What may count by every other rule counts once. */
+function repeats(session: Session, { eventId }: LedgerRecord): Refusal | null {
+  return session.accepted.has(eventId) ? refuse("duplicate", "A3", `${eventId} is accepted already`) : null;
+}
+
 function misplaced(session: Session, record: LedgerRecord, entry: Entry): Refusal | null {
   if (record.sessionId !== entry.key || record.sessionId !== session.id) return refuse("malformed", "S1", `key ${entry.key} on a record of ${record.sessionId}`);
-  if (session.home !== null && session.home !== entry.partition) return refuse("malformed", "S2", `partition ${entry.partition}, home is ${session.home}`);
+  if (session.ledgerId !== null && session.ledgerId !== record.ledgerId) return refuse("malformed", "S2", `a record of ledger ${record.ledgerId} in ledger ${session.ledgerId}`);
   const writers: readonly string[] = catalogue[record.type].writers;
   return writers.includes(record.actor.kind) ? null : refuse("forbidden", "H3", `${record.actor.kind} writes ${record.type}`);
 }
@@ -128,6 +138,7 @@ export function accept(c: Case): void {
   if (way === "owner") session.purse.tick(entry.time);
   rule.applies(c);
   session.home ??= entry.partition;
+  session.ledgerId ??= record.ledgerId;
   session.at = entry.time;
   session.offset = entry.offset;
   session.digest = sha256(session.digest + (entry.text ?? ""));

@@ -129,6 +129,8 @@ export interface Child {
 export class Session {
   readonly id: string;
   home: number | null = null;
+  /** The ledger of its first accepted record. */
+  ledgerId: string | null = null;
   submission: Submission | null = null;
   rules = 0;
   hold: { readonly detail: string; readonly since: number } | null = null;

@@ -2,7 +2,7 @@
 import type { Cycle } from "@loopledger/shared/core/events/fields";
 import type { EventType } from "@loopledger/shared/core/events/index";
 import { type Refusal, type RowId, refuse } from "../rows.ts";
-import { endAs, failUnknown } from "./following.ts";
+import { askAtCost, endAs, failUnknown } from "./following.ts";
 import type { Rule } from "./rule.ts";
 import type { Case, Session } from "./session.ts";
 
@@ -31,6 +31,7 @@ export const claimed: Rule<"claimed"> = {
     const { session, record, entry } = c;
     const { open, owner } = session;
     if (!open || record.ownerId === undefined || record.epoch === undefined) return;
+    const cost = session.purse.costUsd;
     const again = owner?.id === record.ownerId;
     const takesOver = !again && owner !== null && open.runs > 0;
     if (!again) {
@@ -45,6 +46,7 @@ export const claimed: Rule<"claimed"> = {
     session.claimedAt = entry.time;
     session.owner = { id: record.ownerId, role: record.actor.kind === "checker" ? "checker" : "worker", serves: record.data.serves };
     session.purse.run(entry.time);
+    askAtCost(c, cost);
     findUnknown(c);
   },
 };

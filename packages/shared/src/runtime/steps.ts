@@ -3,7 +3,7 @@
  * Tools are the worker's: it hands in the desk that makes their effects. A check has none.
  */
 import type { StepAnswer, StepApi } from "../core/effects/handling.ts";
-import { budgetOf } from "../core/budget/budget.ts";
+import { budgetOf, spentToTheLast } from "../core/budget/budget.ts";
 import { buildContext } from "../core/context/build-context.ts";
 import type { Actor } from "../core/events/envelope.ts";
 import type { Amounts, Usage } from "../core/events/fields.ts";
@@ -39,6 +39,7 @@ export class Steps implements StepApi {
   #fault: { readonly error: unknown } | null = null;
   #refused: Amounts | null = null;
   #missing: string | null = null;
+  #usedUp = false;
 
   constructor(engine: Engine, tenure: Tenure, by: { readonly actor: Actor; readonly tools: ToolDesk | null }) {
     this.#engine = engine;
@@ -53,7 +54,7 @@ export class Steps implements StepApi {
   }
   /** A call was answered 423 or 424: how the child ends does not matter any more. */
   get suspended(): boolean {
-    return this.missing !== null || (this.#tools?.suspended ?? false);
+    return this.missing !== null || this.#usedUp || (this.#tools?.suspended ?? false);
   }
   /** A recorded result that is gone from the blob store, in words: nothing goes on without it, and it is never taken for empty. */
   get missing(): string | null {
@@ -62,6 +63,10 @@ export class Steps implements StepApi {
   /** What was to be reserved and does not fit into what is left: the session waits for a raise. */
   get refused(): Amounts | null {
     return this.#refused;
+  }
+  /** A model call was refused because cost or tokens are spent to the last. */
+  get usedUp(): boolean {
+    return this.#usedUp;
   }
   /** Waits until no call is under way. Throws what went wrong on our side in one of them: then the run counts for nothing, whatever it says of itself. */
   async idle(): Promise<void> {
@@ -110,7 +115,19 @@ export class Steps implements StepApi {
   model(call: Json): ReturnType<StepApi["model"]> {
     const read = catalogue.model.versions[0].safeParse(call);
     if (!read.success) return Promise.resolve(refusal(400, "bad_request", read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ")));
-    return this.#fact({ type: "model", data: read.data as never, actor: this.#actor });
+    const { usage } = read.data as { readonly usage: Usage };
+    const inFlight = (): boolean => usage.reservation !== undefined && Object.hasOwn(this.#tenure.state.spending.reservations, usage.reservation);
+    return this.#answer(async () => {
+      if (spentToTheLast(this.#tenure.state) && !inFlight()) return this.#spent();
+      try {
+        await this.#append({ type: "model", data: read.data as never, actor: this.#actor });
+      } catch (error) {
+        // Another call of this run has spent the last of it meanwhile.
+        if (error instanceof Suspended && spentToTheLast(this.#tenure.state)) return this.#spent();
+        throw error;
+      }
+      return { ok: true, value: { seq: this.#tenure.state.seq as number } };
+    });
   }
   usage(usage: Usage): ReturnType<StepApi["usage"]> {
     this.#usage = addUsage(this.#usage, usage);
@@ -141,6 +158,10 @@ export class Steps implements StepApi {
     });
   }
 
+  #spent(): Failure {
+    this.#usedUp = true;
+    return refusal(409, "budget_exhausted", "the budget of cost or tokens is used up; the step runs again after a raise");
+  }
   #fact(draft: Draft): Promise<StepAnswer<{ seq: number }>> {
     return this.#answer(async () => {
       await this.#append(draft);

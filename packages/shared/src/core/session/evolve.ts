@@ -7,6 +7,8 @@
  * E1. A record is accepted, or void with a reason of the closed list, or holds its session. Void records use up no n, no seq, no id.
  * E2. Unknown types, versions and fields hold the session; they never void, so that readers of two releases agree.
  * E3. The running digest covers the text of every accepted record, in order.
+ * E4. A record away from its session's home partition, under another key or of another ledger is void, whatever its type.
+ * E5. An eventId is accepted once.
  */
 import type { LogTime, Offset, Seq, Sha256 } from "../brand.ts";
 import { countRunning, stopRunning } from "../budget/budget.ts";
@@ -58,22 +60,33 @@ export function makeEvolve(guards: Guards): Evolve {
     if (state.hold) return { state, verdict: { kind: "held", detail: state.hold.detail } };
     if (entry.verified === "no") return refuse(state, "forbidden");
     if (entry.parsed.kind === "malformed") return refuse(state, "malformed");
+    if (state.position !== null && state.position.partition !== entry.partition) return refuse(state, "malformed");
     if (entry.parsed.kind === "unknown") return hold(state, entry, entry.parsed.detail);
     const { record } = entry.parsed;
     if ((record.type === "goal_submitted" || record.type === "rules_raised") && record.data.rules > rulesKnown) {
       return hold(state, entry, `acceptance rules ${record.data.rules}`);
     }
-    const misplaced = record.sessionId !== entry.key || (state.position !== null && state.position.partition !== entry.partition);
-    if (misplaced || record.sessionId !== state.sessionId) return refuse(state, "malformed");
+    const misplaced = record.sessionId !== entry.key || record.sessionId !== state.sessionId;
+    if (misplaced || (state.ledgerId !== null && state.ledgerId !== record.ledgerId)) return refuse(state, "malformed");
     const definition = catalogue[record.type];
     if (!(definition.writers as readonly ActorKind[]).includes(record.actor.kind)) return refuse(state, "forbidden");
     const judged = judge(state, record, { eventId: record.eventId, time: entry.time, sha256, guards });
     if (typeof judged === "string") return refuse(state, judged);
+    if (guards.dedupe && isKnown(state, record)) return refuse(state, "duplicate");
     const accepted = accept(state, judged, { record, entry, sha256 });
     return { state: accepted, verdict: { kind: "accepted", seq: accepted.seq } };
   };
 }
 export const evolve: Evolve = makeEvolve(guardsOn);
+
+/** An accepted id never counts again, whoever writes it and under whatever number. */
+function isKnown(state: SessionState, { eventId }: LedgerRecord): boolean {
+  return lookUp(state.ids, endOf(eventId)) !== undefined || lookUp(state.acts, eventId) !== undefined;
+}
+/** Enough of an id to tell it from the others of its session, so that the state stays small. */
+function endOf(eventId: string): string {
+  return eventId.slice(-16);
+}
 
 function refuse(state: SessionState, reason: VoidReason): Step {
   return { state: { ...state, void: { ...state.void, [reason]: (state.void[reason] ?? 0) + 1 } }, verdict: { kind: "void", reason } };
@@ -181,7 +194,8 @@ function accept(before: SessionState, judged: SessionState, { record, entry, sha
   const owner = owned && judged.owner ? { ...judged.owner, lastAt: entry.time } : judged.owner;
   return {
     ...judged, seq, owner, at: entry.time, digest: sha256(before.digest + entry.text),
-    position: { partition: entry.partition, offset: entry.offset },
+    position: { partition: entry.partition, offset: entry.offset }, ledgerId: record.ledgerId,
+    ids: judged.acts === before.acts ? put(before.ids, endOf(record.eventId), true) : before.ids,
     n: owned ? (record.n ?? judged.n) : judged.n,
     spending: owned && (!judged.open || !judged.owner) ? stopRunning(judged.spending) : judged.spending,
   };

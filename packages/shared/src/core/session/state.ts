@@ -215,6 +215,8 @@ export interface SessionState {
   readonly createdAt: LogTime | null;
   readonly at: LogTime | null;
   readonly position: { readonly partition: number; readonly offset: Offset } | null;
+  /** The ledger of its first accepted record; a record of another one, a recreated topic's say, changes nothing here. */
+  readonly ledgerId: string | null;
   readonly epoch: Epoch;
   readonly owner: Owner | null;
   readonly n: number;
@@ -242,6 +244,8 @@ export interface SessionState {
   /** Ids of checkpoints that hold the session back. */
   readonly pending: readonly string[];
   readonly acts: PMap<true>;
+  /** The ends of the ids of all other accepted records: an id counts once. */
+  readonly ids: PMap<true>;
   readonly pause: { readonly now: boolean; readonly seq: Seq; readonly since: LogTime } | null;
   readonly cancel: { readonly seq: Seq; readonly since: LogTime } | null;
   /** A rejection or expiry that waits until no effect is unsettled. */
@@ -263,11 +267,11 @@ export const rulesKnown = 1;
 
 export function emptySession(sessionId: SessionId): SessionState {
   return {
-    sessionId, submission: null, rules: 0, hold: null, seq: 0 as Seq, digest: "", createdAt: null, at: null, position: null,
+    sessionId, submission: null, rules: 0, hold: null, seq: 0 as Seq, digest: "", createdAt: null, at: null, position: null, ledgerId: null,
     epoch: 0 as Epoch, owner: null, n: 0, lastClaimAt: null, takeovers: 0, owed: null, statusOwed: null, requestOwed: null,
     open: null, failureFirst: "over", leaves: {}, iteration: 0, lastBuilt: null, lastCheck: null, checkTries: 0,
     recheckedSinceBuild: false, work: {}, effects: emptyMap, unsettled: [], pins: {}, timers: [], checkpoints: emptyMap, pending: [],
-    acts: emptyMap, pause: null, cancel: null, pendingEnd: null, suspension: null, guidance: [], gaps: {},
+    acts: emptyMap, ids: emptyMap, pause: null, cancel: null, pendingEnd: null, suspension: null, guidance: [], gaps: {},
     spending: {
       iterations: 0, costUsd: 0, tokens: 0, runningMs: 0, runningSince: null, reservations: {},
       raised: { iterations: 0, costUsd: 0, tokens: 0, wallSeconds: 0 },

@@ -8,6 +8,7 @@
 import type { RecordOf } from "../../events/envelope.ts";
 import { forfeit, startRunning } from "../../budget/budget.ts";
 import { claimFence } from "../../fencing/fence.ts";
+import { callAtCost } from "../checkpoints.ts";
 import { failUnknown, handOff } from "../endings.ts";
 import { lookUp } from "../persistent-map.ts";
 import type { SessionState } from "../state.ts";
@@ -23,7 +24,7 @@ export function claim(state: Submitted, record: RecordOf<"claimed">, by: Judging
   const again = state.owner?.id === record.ownerId;
   const idle = !again && open.attempts > 0 && state.n === open.nBefore && state.owner !== null;
   const idleTakeovers = again ? open.idleTakeovers : idle ? open.idleTakeovers + 1 : 0;
-  const claimed: SessionState = {
+  const taken: SessionState = {
     ...state, epoch: record.epoch, n: 0, lastClaimAt: by.time,
     takeovers: state.takeovers + (!again && open.attempts > 0 && state.owner !== null ? 1 : 0),
     owner: {
@@ -33,6 +34,8 @@ export function claim(state: Submitted, record: RecordOf<"claimed">, by: Judging
     open: { ...open, claims: open.claims + 1, attempts: open.attempts + (again ? 0 : 1), idleTakeovers, nBefore: 0 },
     spending: startRunning(again ? state.spending : forfeit(state.spending), by.time),
   };
+  // What is forfeited is spent, and may be what a person wants to be asked at.
+  const claimed = callAtCost(state, taken, by);
   const unsafe = state.unsettled.some((key) => lookUp(state.effects, key)?.contract === "unsafe");
   if (unsafe) return failUnknown(claimed, by);
   if (idleTakeovers < state.submission.bounds.takeovers) return claimed;

@@ -7,10 +7,13 @@
  *     than the intent's, or where the call window is over by the log's time, counted from the later of intent and last claim.
  *     A later epoch's answer that nothing happened says the same of the earlier call, and counts under the same condition.
  * E4. A person's word counts only while that effect is unknown.
+ * E5. Once cost or tokens are spent to the last no intent is accepted; what is in flight is settled.
+ * E6. An intent's digest is that of its arguments, whether or not anybody has to approve it.
  */
 import type { LogTime, Seq } from "../../brand.ts";
 import type { RecordOf } from "../../events/envelope.ts";
 import { digestOf } from "../../json.ts";
+import { spentToTheLast } from "../../budget/budget.ts";
 import { callAtCost, approvalFor, triggersOf } from "../checkpoints.ts";
 import { afterSettling } from "../endings.ts";
 import { lookUp, own, put } from "../persistent-map.ts";
@@ -80,12 +83,13 @@ function mayAsk(state: Submitted, record: RecordOf<"tool_requested">, by: Judgin
   if (leaf !== state.open.leaf || iteration !== state.open.iteration) return "malformed";
   if (state.cancel || state.pendingEnd) return "suspended";
   if (state.unsettled.some((one) => (lookUp(state.effects, one)?.epoch ?? 0) < state.epoch)) return "suspended";
+  if (spentToTheLast(state)) return "suspended";
   const known = lookUp(state.effects, key);
   if (known && (known.argsDigest !== argsDigest || known.tool !== tool)) return "key_conflict";
   if (known && known.contract !== "none" && known.settled !== "failed") return "duplicate";
+  if (digestOf(args, by.sha256) !== argsDigest) return "malformed";
   const needed = approval !== undefined || triggersOf(state, "before").some((one) => one.value === tool);
   if (!needed) return null;
-  if (digestOf(args, by.sha256) !== argsDigest) return "malformed";
   return approvalFor(state, approval ?? "", { tool, argsDigest, key }) ? null : "forbidden";
 }
 

@@ -1,7 +1,7 @@
 /** Facts of a cycle that decide little: observations, model calls, reservations, compactions, errors, and an owner's request for a decision. */
 import type { LedgerRecord } from "../../events/envelope.ts";
 import { digestOf } from "../../json.ts";
-import { canReserve, spend } from "../../budget/budget.ts";
+import { canReserve, spend, spentToTheLast } from "../../budget/budget.ts";
 import { callAtCost, expiryOf, nextSeq, open, withArgsDigest } from "../checkpoints.ts";
 import { lookUp } from "../persistent-map.ts";
 import type { SessionState } from "../state.ts";
@@ -20,17 +20,23 @@ export const factRules: Rules<"grounding" | "model" | "reserved" | "compaction">
   },
   model(state, record, by) {
     if (state.unsettled.length > 0 && state.unsettled.some((key) => (lookUp(state.effects, key)?.epoch ?? 0) < state.epoch)) return "suspended";
+    if (spentToTheLast(state) && !isReserved(state, record.data.usage.reservation)) return "suspended";
     return callAtCost(state, { ...state, spending: spend(state.spending, record.data.usage) }, by);
   },
   reserved(state, record) {
     const { id, amounts } = record.data;
     if (Object.hasOwn(state.spending.reservations, id)) return "duplicate";
-    if (!canReserve(state, amounts)) return "suspended";
+    if (spentToTheLast(state) || !canReserve(state, amounts)) return "suspended";
     const reservations = { ...state.spending.reservations, [id]: { amounts, epoch: state.epoch } };
     return { ...state, spending: { ...state.spending, reservations } };
   },
   compaction: (state) => state,
 };
+
+/** It was set aside before the budget was used up, so that it is in flight and is settled. */
+function isReserved(state: SessionState, id: string | undefined): boolean {
+  return id !== undefined && Object.hasOwn(state.spending.reservations, id);
+}
 
 /** The request of an owner (before a protected tool, or for a call that was worded anew) or of the policy. */
 export function requestApproval(state: SessionState, record: LedgerRecord & { type: "approval_requested" }, by: Judging): Judged {
