@@ -147,7 +147,7 @@ describe("reading", () => {
 
   test("health, readiness, figures and description are there", async () => {
     let faults: string[] = [];
-    const { get, post, engine } = await asking({ unready: async () => faults, gauges: () => ({ loopledger_sessions_carried: 7 }) });
+    const { get, post, engine } = await asking({ unready: async () => faults, figures: async () => "loopledger_sessions_carried 7\n" });
     await post("/v1/sessions", { id: "a", ...goal });
     await engine.ledger.append("a" as SessionId, ["rubbish"]);
     await engine.folds.caughtUp();

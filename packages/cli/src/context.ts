@@ -1,5 +1,6 @@
 /** What every command gets: where it works, how it speaks, and how it opens the ledger. */
 import { resolve } from "node:path";
+import type { Deployment } from "@loopledger/composition/settings/deployment";
 import type { EngineOptions, OpenEngine } from "@loopledger/composition/engine/engine-options";
 import type { Environment } from "./environment.ts";
 import { typable } from "./hints.ts";
@@ -33,6 +34,8 @@ export interface CommandContext {
   readonly remote: { readonly url: string; readonly token: string | null } | null;
   /** A text with its commands as they must be typed from here, or from another folder. */
   hint(text: string, from?: string): string;
+  /** The settings of the ledger that is meant; throws `InvalidSettings` with every mistake. */
+  deployment(): Promise<Deployment>;
   /** The ledger and what stands on it, with folds that follow the tail; closed by whoever opened it. */
   openEngine(options?: CommandEngineOptions): Promise<OpenEngine>;
   /** The same context on another data folder. */
@@ -52,11 +55,12 @@ export function makeContext(environment: Environment, options: GlobalOptions): C
     configPath: options.config === undefined ? null : resolve(cwd, options.config),
     remote: url === null ? null : { url, token: options.token ?? environment.token },
     hint: (text, from = cwd) => typable(text, { environment, cwd: from, dataFolder: context.dataFolder, configPath: context.configPath, url }),
+    deployment: async () => (await import("@loopledger/composition/settings/deployment")).readDeployment(environment.variables, context.dataFolder),
     openEngine: async ({ tell = context.print.note, ...engineOptions } = {}) => {
-      const [{ openEngine }, { readDeployment }, { spokenLog }] = await Promise.all([
-        import("@loopledger/composition/engine/open-engine"), import("@loopledger/composition/settings/deployment"), import("./story/spoken-log.ts"),
+      const [{ openEngine }, { spokenLog }, deployment] = await Promise.all([
+        import("@loopledger/composition/engine/open-engine"), import("./story/spoken-log.ts"), context.deployment(),
       ]);
-      return openEngine(readDeployment(environment.variables, context.dataFolder), { spoken: spokenLog(tell), ...engineOptions });
+      return openEngine(deployment, { spoken: spokenLog(tell), ...engineOptions });
     },
     withDataFolder: (folder) => makeContext(environment, { ...options, data: folder }),
     withConfig: (path) => makeContext(environment, { ...options, config: path }),

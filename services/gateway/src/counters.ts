@@ -38,7 +38,7 @@ export class Counters {
     }
   }
 
-  text(gauges: Readonly<Record<string, number>>): string {
+  text(streamsOpen: number): string {
     const sessions = new Map<string, number>(disposition.options.map((one) => [one, 0]));
     for (const id of this.#engine.folds.ids()) {
       const state = this.#engine.folds.peek(id);
@@ -59,7 +59,7 @@ export class Counters {
       metric("loopledger_http_requests_total", one("counter", "Requests answered", this.requests)),
       metric("loopledger_http_refusals_total", one("counter", "Requests answered with a problem", this.refusals)),
       metric("loopledger_streams_dropped_total", one("counter", "Stream clients dropped because they did not read", this.dropped)),
-      ...Object.entries(gauges).map(([name, value]) => metric(name, one("gauge", name.replaceAll("_", " "), value))),
+      metric("loopledger_streams_open", one("gauge", "Stream clients that are connected", streamsOpen)),
     ].join("");
   }
 }

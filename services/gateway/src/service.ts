@@ -38,8 +38,8 @@ export interface GatewayOptions {
   readonly principal?: string;
   /** What does not take work now, by name; empty = ready. */
   readonly unready?: () => Promise<readonly string[]>;
-  /** Figures of the process beside the gateway's own, by name. */
-  readonly gauges?: () => Readonly<Record<string, number>>;
+  /** Figures of the process beside the gateway's own, in Prometheus text. */
+  readonly figures?: () => Promise<string>;
   readonly rateLimit?: RateLimit;
   /** How long an `atLeast` is waited for, in ms (default 1,000). */
   readonly waitMs?: number;
@@ -65,7 +65,7 @@ export interface Service {
 
 export function settingsOf(options: GatewayOptions): Settings {
   return {
-    principal: "local", unready: () => Promise.resolve([]), gauges: () => ({}),
+    principal: "local", unready: () => Promise.resolve([]), figures: () => Promise.resolve(""),
     rateLimit: { perSecond: 5_000, burst: 20_000 }, waitMs: 1_000, keepAliveMs: 15_000, stallMs: 30_000, streamsMax: 2_000,
     window: { rowsMax: 5_000, charactersMax: 16_777_216 }, ...options,
   };

@@ -18,7 +18,8 @@ import { loadProject } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 import { CliError, UsageError, unknownSession } from "../errors.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
-import { isSettled, refuseLostLedger } from "../running/drive.ts";
+import { refuseLostLedger } from "@loopledger/composition/engine/lost-ledger";
+import { isSettled } from "../running/drive.ts";
 import { nextHere } from "../story/standing.ts";
 import { seconds } from "../story/telling.ts";
 

@@ -1,18 +1,11 @@
 /** `serve`: any subset of the roles, until it is told to stop. */
 import { type Bind, type Register, example } from "../command.ts";
 import { type RoleName, roleNames } from "@loopledger/composition/crew/roles";
-import { drainOnSignals } from "@loopledger/composition/process/draining";
-import { servedBy } from "@loopledger/composition/project/known-handlers";
-import { prepareProject } from "@loopledger/composition/project/prepare";
-import { handlersOf, stepLimitMs } from "@loopledger/composition/project/handlers";
-import { startServices } from "@loopledger/composition/crew/services";
+import { serveRoles } from "@loopledger/composition/crew/serving";
 import { type Project, loadProject } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 import { otherDev } from "../developing/port-file.ts";
 import { CliError, UsageError } from "../errors.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { surviveExceptions } from "@loopledger/composition/process/process-end";
-import { untilLedgerIsLost } from "../running/drive.ts";
 import { portOf } from "../running/numbers.ts";
 import { rolesOf } from "../running/roles.ts";
 
@@ -36,21 +29,16 @@ function serveAction(bind: Bind) {
     const roles = rolesIn(options.roles);
     const port = portOf(options.port, roles.includes("gateway") ? gatewayPort : 0);
     const project = await projectFor(context, roles);
-    await prepareProject(context, project);
-    const draining = drainOnSignals({ exitCode: exitCodes.done, told: () => context.print.note("loopledger: draining") });
-    const open = await context.openEngine({ handlers: handlersOf(context, project), history: true, views: true, logLevel: "info" });
-    draining.drainWith(open.close);
-    surviveExceptions((error) => open.engine.log.error({ err: error }, "uncaught"));
     const host = options.host ?? "127.0.0.1";
-    const services = await startServices(open, {
-      roles: await rolesOf(roles), port, host, stepLimitMs: stepLimitMs(project), serves: servedBy(project), principal: context.environment.user,
-    }).catch((error: unknown) => {
-      const taken = error instanceof CliError && error.code === "port_taken";
-      throw (taken ? otherDev({ port, host: open.engine.host, dataFolder: context.dataFolder }) : null) ?? error;
+    return serveRoles({
+      deployment: await context.deployment(), place: context, project, host, port, names: roles, roles: await rolesOf(roles), principal: context.environment.user,
+      draining: () => context.print.note("loopledger: draining"),
+      ready: (services) => tellReady(context, { roles, port: services.port }),
+      refusal: (error, { engine }) => {
+        const taken = error instanceof CliError && error.code === "port_taken";
+        return taken ? otherDev({ port, host: engine.host, dataFolder: context.dataFolder }) : null;
+      },
     });
-    draining.drainWith(services.stop);
-    tellReady(context, { roles, port: services.port });
-    return untilLedgerIsLost(open.engine);
   });
 }
 

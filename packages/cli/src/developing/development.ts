@@ -14,7 +14,8 @@ import type { Project } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { rolesOf } from "../running/roles.ts";
-import { isSettled, refuseLostLedger, untilLedgerIsLost } from "../running/drive.ts";
+import { refuseLostLedger, untilLedgerIsLost } from "@loopledger/composition/engine/lost-ledger";
+import { isSettled } from "../running/drive.ts";
 import { endingText } from "../story/ending.ts";
 import { standingHere } from "../story/standing.ts";
 import { rowStory } from "../story/row-story.ts";
@@ -66,7 +67,7 @@ export class Development {
     const sessions: SessionId[] = [];
     for (const goal of goals) sessions.push(await this.#submit(goal));
     if (!once) {
-      engine.folds.listen((change) => this.#showEnding(change.state));
+      engine.folds.listen((change) => this.#showEnding(change.state), "story.endings");
       for (const id of sessions) this.#showEnding(await engine.folds.open(id));
       return untilLedgerIsLost(engine);
     }

@@ -2,7 +2,8 @@
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { type Engine, nextChange } from "@loopledger/shared/runtime";
-import { isSettled, refuseLostLedger } from "./drive.ts";
+import { refuseLostLedger } from "@loopledger/composition/engine/lost-ledger";
+import { isSettled } from "./drive.ts";
 
 const longestMs = 1_000;
 

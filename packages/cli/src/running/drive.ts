@@ -1,11 +1,11 @@
 /** Carries one session, and the children that it opens, until it has ended or waits for somebody. */
 import type { SessionId } from "@loopledger/shared/core/brand";
-import { isLoopledgerError } from "@loopledger/shared/core/errors";
 import { nextDerived } from "@loopledger/shared/core/session/derive";
 import { type SessionState, holderOf } from "@loopledger/shared/core/session/state";
 import { standingOf } from "@loopledger/shared/core/session/status";
 import { type Engine, type Liveness, nextChange } from "@loopledger/shared/runtime";
 import type { RunningCrew } from "@loopledger/composition/crew/crew";
+import { refuseLostLedger } from "@loopledger/composition/engine/lost-ledger";
 import { CliError } from "../errors.ts";
 import { exitCodes, isAtRest } from "../exit-codes.ts";
 
@@ -40,7 +40,7 @@ export interface Driving {
 
 /** Throws `session_held` where another process turns out to be quicker. */
 export async function driveSession(sessionId: SessionId, { engine, crew, family, stopping }: Driving): Promise<SessionState> {
-  const stopListening = engine.folds.listen((change) => family.adopt(change.state));
+  const stopListening = engine.folds.listen((change) => family.adopt(change.state), "family");
   family.adopt(await engine.folds.open(sessionId));
   crew.offers.start();
   try {
@@ -57,22 +57,6 @@ export async function driveSession(sessionId: SessionId, { engine, crew, family,
     }
   } finally {
     stopListening();
-  }
-}
-
-/** Throws where the ledger is gone for good, a deleted folder say: nothing that is waited for can come any more. */
-export async function refuseLostLedger({ ledger }: Engine): Promise<void> {
-  await ledger.end().catch((error: unknown) => {
-    // One that this process has closed itself is not lost: it is about to leave.
-    if (isLoopledgerError(error) && error.then === "stop" && error.code !== "ledger_closed") throw error;
-  });
-}
-
-/** Ends only by an error: where the ledger is gone for good. Looked at about once a second. */
-export async function untilLedgerIsLost(engine: Engine): Promise<never> {
-  for (;;) {
-    await refuseLostLedger(engine);
-    await new Promise<void>((resolve) => { engine.clock.after(longestMs, resolve); });
   }
 }
 

@@ -31,8 +31,8 @@ export interface Listening {
   readonly principal: string;
   /** What does not take work now, by name; empty = ready. */
   readonly unready: () => Promise<readonly string[]>;
-  /** Figures of the process, by name. */
-  readonly gauges: () => Readonly<Record<string, number>>;
+  /** Figures of the process in Prometheus text. */
+  readonly figures: () => Promise<string>;
 }
 
 type MakeRunner = (engine: Engine, options: { readonly live?: Live }) => CycleRunner;

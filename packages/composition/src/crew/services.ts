@@ -1,10 +1,11 @@
 /** All roles of a serving process, started in order and stopped in the reverse one; its port is open when it takes work. */
 import { isLoopledgerError } from "@loopledger/shared/core/errors";
 import type { OpenEngine } from "../engine/engine-options.ts";
+import { Figures } from "../process/figures.ts";
 import { portTaken, startHealth } from "../process/health.ts";
 import { Refusal } from "../refusals.ts";
 import { type RunningCrew, type Serving, buildCrew } from "./crew.ts";
-import type { Live, Listening, RoleName, Roles } from "./roles.ts";
+import type { Beside, Live, Listening, RoleName, Roles } from "./roles.ts";
 
 export interface ServicesOptions {
   readonly roles: Roles;
@@ -22,11 +23,13 @@ export interface Services {
   readonly crew: RunningCrew;
   /** The port that was opened; null = it was taken. */
   readonly port: number | null;
+  /** Resolves where a role does not go on by itself: with the reason, or with null where it was stopped. Never without such a role. */
+  readonly over: Promise<Error | null>;
   /** Stops the roles, then closes the engine. */
   stop(): Promise<void>;
 }
 /** Something that runs beside the crew. */
-interface Role {
+interface Running {
   readonly name: RoleName;
   ready(): boolean;
   stop(): Promise<void>;
@@ -35,40 +38,46 @@ interface Role {
 export async function startServices(opened: OpenEngine, options: ServicesOptions): Promise<Services> {
   const { engine } = opened;
   const crew = await buildCrew(engine, options);
-  const running: Role[] = [];
+  const figures = new Figures(engine, { appends: opened.appends, carried: () => crew.offers.carried, records: options.roles.gateway === undefined });
+  const running: Running[] = [];
   const stop = async (): Promise<void> => {
-    await crew.stop();
+    await crew.stop().catch((error: unknown) => engine.log.error({ err: error }, "the crew did not stop in order"));
+    figures.close();
     for (const role of running.toReversed()) await role.stop().catch((error: unknown) => engine.log.error({ err: error, role: role.name }, "a role did not stop in order"));
     await opened.close();
   };
   try {
     const projector = await options.roles.projector?.(engine);
     if (projector) running.push({ name: "projector", ready: () => projector.ready(), stop: () => projector.stop() });
-    const port = await openPort(opened, { ...options, crew, running }).catch((error: unknown) => {
+    const port = await openPort(opened, { ...options, figures, running }).catch((error: unknown) => {
       if (options.portMayBeTaken && error instanceof Refusal && error.code === "port_taken") return null;
       throw error;
     });
     crew.offers.start();
-    return { crew, port, stop };
+    return { crew, port, stop, over: overOf(projector) };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-type PortOptions = ServicesOptions & { readonly crew: RunningCrew; readonly running: Role[] };
+function overOf(projector: Beside | undefined): Promise<Error | null> {
+  return projector?.over ?? new Promise(() => undefined);
+}
+
+type PortOptions = ServicesOptions & { readonly figures: Figures; readonly running: Running[] };
 
 /** The gateway, or without its role what tells of health; either way the port is open when the process takes work. */
 async function openPort({ engine, ledger }: OpenEngine, options: PortOptions): Promise<number> {
-  const { crew, running, roles } = options;
+  const { figures, running, roles, host, port, principal } = options;
   const unready = async (): Promise<string[]> => {
     const ledgerAnswers = await ledger.end().then(() => true, () => false);
-    return [...(ledgerAnswers ? [] : ["ledger"]), ...running.filter((role) => !role.ready()).map((role) => role.name)];
+    const roles = running.filter((role) => !role.ready()).map((role) => role.name);
+    return [...new Set([...(ledgerAnswers ? [] : ["ledger"]), ...roles, ...engine.supervision.faulty()])];
   };
-  const gauges = () => ({ loopledger_sessions_carried: crew.offers.carried, loopledger_sessions_kept: engine.folds.ids().length });
-  const listening: Listening = { host: options.host, port: options.port, principal: options.principal, unready, gauges };
+  const listening: Listening = { host, port, principal, unready, figures: () => figures.text() };
   const opened = await (roles.gateway?.(engine, listening) ?? startHealth(listening)).catch((error: unknown) => {
-    throw isLoopledgerError(error, "address_in_use") ? portTaken(options.port) : error;
+    throw isLoopledgerError(error, "address_in_use") ? portTaken(port) : error;
   });
   running.push({ name: "gateway", ready: () => true, stop: () => opened.stop() });
   return opened.port;

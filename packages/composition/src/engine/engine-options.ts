@@ -1,8 +1,9 @@
 /** What a process asks of the engine that it is given, and what it gets. */
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { Blobs, Clock, Handlers, Ledger, Positions, ReadModel } from "@loopledger/shared/ports";
-import type { Engine, Log, LogLevel } from "@loopledger/shared/runtime";
+import type { Engine, Log, LogLevel, Supervision } from "@loopledger/shared/runtime";
 import type { Variables } from "../environment.ts";
+import type { AppendTimes } from "../process/figures.ts";
 
 /** Where a process works and what its environment says. */
 export interface EnginePlace {
@@ -24,6 +25,8 @@ export interface EngineOptions {
   readonly history?: boolean;
   /** Open the read models too. */
   readonly views?: boolean;
+  /** Appends are timed: the process shows figures. */
+  readonly times?: boolean;
   /** What a person who watches is told, in place of a log for machines. */
   readonly spoken?: Log;
   /** From which level on the log speaks where LOOPLEDGER_LOG_LEVEL says nothing (default `warn`). */
@@ -36,11 +39,15 @@ export interface HandlerPorts {
   readonly blobs: Blobs;
   readonly clock: Clock;
   readonly log: Log;
+  /** Of the process; left out where nothing tells of its readiness. */
+  readonly supervision?: Supervision;
 }
 export interface OpenEngine {
   readonly engine: Engine;
   readonly ledger: Ledger;
   readonly views: ReadModel | null;
+  /** How long appends take; null where nobody asked. */
+  readonly appends: AppendTimes | null;
   /** The ledger's end when it was opened: what is later is new. */
   readonly startedAt: Positions;
   /** Closes folds and ports; what was appended is on the ledger. */

@@ -1,8 +1,9 @@
 /** Opens the ports of a deployment and composes the engine. A process that only reads or acts serves no handlers. */
 import type { Handlers } from "@loopledger/shared/ports";
-import { type Log, type LogLevel, makeEngine, makeLog, restoreFolds } from "@loopledger/shared/runtime";
+import { type Log, type LogLevel, Supervision, makeEngine, makeLog, restoreFolds } from "@loopledger/shared/runtime";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { openPorts } from "../ports/open-ports.ts";
+import { AppendTimes } from "../process/figures.ts";
 import type { Deployment } from "../settings/deployment.ts";
 import type { EngineOptions, OpenEngine } from "./engine-options.ts";
 
@@ -13,12 +14,15 @@ export async function openEngine(deployment: Deployment, options: EngineOptions)
   const log = await logOf(logLevel, options);
   const { reads = false, views = false } = options;
   const stays = options.handlers !== undefined || options.history === true;
-  const { close: closePorts, ...ports } = await openPorts(deployment, { clock, ids, log, reads, views });
+  const { close: closePorts, ...opened } = await openPorts(deployment, { clock, ids, log, reads, views });
+  const appends = options.times ? new AppendTimes() : null;
+  const ports = { ...opened, ledger: appends?.timed(opened.ledger, clock.monotonic) ?? opened.ledger };
   try {
-    const handlers = options.handlers ? await options.handlers({ blobs: ports.blobs, clock, log }) : noHandlers;
+    const supervision = new Supervision({ clock, report: (error, what) => log.error({ err: error }, what) });
+    const handlers = options.handlers ? await options.handlers({ blobs: ports.blobs, clock, log, supervision }) : noHandlers;
     const engine = makeEngine(
       { ...ports, clock, ids, host: createSystemHost(), handlers },
-      { leaseMs, silenceMs, log, failpoints, ...(options.only && { only: options.only }), ...(!stays && { patienceMs: patienceOfActsMs }) },
+      { leaseMs, silenceMs, log, failpoints, supervision, ...(options.only && { only: options.only }), ...(!stays && { patienceMs: patienceOfActsMs }) },
     );
     const startedAt = await ports.ledger.end();
     if (options.history) await restoreFolds(engine);
@@ -27,7 +31,7 @@ export async function openEngine(deployment: Deployment, options: EngineOptions)
       await engine.folds.close();
       await closePorts();
     };
-    return { engine, ledger: ports.ledger, views: ports.views ?? null, startedAt, close };
+    return { engine, ledger: ports.ledger, views: ports.views ?? null, appends, startedAt, close };
   } catch (error) {
     await closePorts();
     throw error;

@@ -2,7 +2,7 @@
 import { openFolderBlobs } from "@loopledger/shared/blobs";
 import type { Deployment } from "../settings/deployment.ts";
 import { hasLedger, makeDataFolder } from "./data-folder.ts";
-import type { DataPorts, Opening } from "./open-ports.ts";
+import type { DataPorts, Opening } from "./data-ports.ts";
 
 export async function openEmbedded({ dataFolder: folder, blobsFolder }: Deployment, { clock, ids, log, reads, views }: Opening): Promise<DataPorts> {
   if (reads && !hasLedger(folder)) return emptyPorts({ clock, ids });

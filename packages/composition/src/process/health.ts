@@ -13,16 +13,18 @@ export interface HealthOptions {
   readonly host: string;
   /** What does not take work now, by name; empty = ready. */
   readonly unready: () => Promise<readonly string[]>;
-  /** Gauges by name. */
-  readonly gauges: () => Readonly<Record<string, number>>;
+  /** In Prometheus text. */
+  readonly figures: () => Promise<string>;
 }
 
-export async function startHealth({ port, host, unready, gauges }: HealthOptions): Promise<Health> {
+export async function startHealth({ port, host, unready, figures }: HealthOptions): Promise<Health> {
   const server = createServer((request, response) => {
     const path = request.url?.split("?")[0];
     if (request.method !== "GET" && request.method !== "HEAD") return send(response, 405, { code: "method_not_allowed", next: "GET it." });
     if (path === "/healthz") return send(response, 200, { status: "ok" });
-    if (path === "/metrics") return send(response, 200, metricsText(gauges()));
+    if (path === "/metrics") {
+      return void figures().then((text) => send(response, 200, text), (error: unknown) => send(response, 500, { code: "internal_error", next: String(error) }));
+    }
     if (path !== "/readyz") return send(response, 404, { code: "not_found", next: "This process has no gateway role; /healthz, /readyz and /metrics are here." });
     unready().then(
       (faults) => send(response, faults.length === 0 ? 200 : 503, { status: faults.length === 0 ? "ready" : "unready", faults }),
@@ -49,7 +51,4 @@ export function portTaken(port: number, hint = "Name another port with --port; -
 function send(response: ServerResponse, status: number, body: object | string): void {
   const type = typeof body === "string" ? "text/plain; version=0.0.4" : "application/json";
   response.writeHead(status, { "content-type": type }).end(typeof body === "string" ? body : `${JSON.stringify(body)}\n`);
-}
-function metricsText(gauges: Readonly<Record<string, number>>): string {
-  return Object.entries(gauges).map(([name, value]) => `# TYPE ${name} gauge\n${name} ${value}\n`).join("");
 }

@@ -6,7 +6,7 @@ import type { Handlers } from "@loopledger/shared/ports";
 import { sessionFolder } from "@loopledger/shared/blobs";
 import type { EnginePlace, HandlerPorts } from "../engine/engine-options.ts";
 import { ownPlaces } from "../ports/data-folder.ts";
-import type { Project } from "./project.ts";
+import type { Project } from "./project-shape.ts";
 
 /** Commands that were typed, by the names under which a goal finds them. Their names start with `run/`. */
 export interface AdHoc {
@@ -18,7 +18,7 @@ export interface AdHoc {
 
 /** Makes the handlers when the engine's ports are there; the step server ends with the process. */
 export function handlersOf(place: EnginePlace, project: Project, adHoc?: AdHoc): (ports: HandlerPorts) => Promise<Handlers> {
-  return async ({ blobs, clock, log }) => {
+  return async ({ blobs, clock, log, supervision }) => {
     const [{ makeHandlers }, { startStepServer }] = await Promise.all([
       import("@loopledger/handlers/registry"), import("@loopledger/handlers/steps/server"),
     ]);
@@ -29,7 +29,7 @@ export function handlersOf(place: EnginePlace, project: Project, adHoc?: AdHoc):
       environment: place.environment.variables,
       sessionFolder: (sessionId) => join(place.dataFolder, "runs", sessionFolder(sessionId)),
       blobs,
-      steps: await startStepServer({ log }),
+      steps: await startStepServer({ log, part: supervision?.part("steps") }),
       binFolder: binFolder(),
       dataFolder: place.dataFolder,
       ownPlaces: () => ownPlaces(place.dataFolder),

@@ -4,7 +4,7 @@ import { isOfRun } from "@loopledger/shared/core/session/standstill";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { Serving } from "../crew/crew.ts";
 import type { AdHoc } from "./handlers.ts";
-import type { Project } from "./project.ts";
+import type { Project } from "./project-shape.ts";
 
 export function knownHandlers({ handlers: { makers, checks } }: Project, adHoc?: AdHoc): Known {
   return { handlers: { makers: { ...makers, ...adHoc?.makers }, checks: { ...checks, ...adHoc?.checks } } };

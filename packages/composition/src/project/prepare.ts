@@ -4,7 +4,7 @@ import type { EnginePlace } from "../engine/engine-options.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { Refusal } from "../refusals.ts";
 import { makeDataFolder } from "../ports/data-folder.ts";
-import type { Project } from "./project.ts";
+import type { Project } from "./project-shape.ts";
 
 const defaultSeconds = 120;
 const outputMax = 4_000;

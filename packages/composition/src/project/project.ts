@@ -3,27 +3,18 @@ import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { HandlersConfigInvalid, type HandlersConfig, handlersConfig, parseHandlersConfig } from "@loopledger/handlers/config/handlers-config";
+import { HandlersConfigInvalid, handlersConfig, parseHandlersConfig } from "@loopledger/handlers/config/handlers-config";
 import { faultsOfSchema } from "@loopledger/shared/core/schema-faults";
 import { z } from "zod";
 import { announceDataFolder } from "../environment.ts";
 import { Refusal, UsageError } from "../refusals.ts";
 import { answerForLoopledger } from "./find-package.ts";
+import { type Project, noProject } from "./project-shape.ts";
 import { decodeText, parseStrictly } from "./strict-text.ts";
 
-export interface Project {
-  /** Absolute folder that relative paths of the config stand on. */
-  readonly folder: string;
-  /** The config's file; null = there is none. */
-  readonly path: string | null;
-  readonly prepare: Prepare | null;
-  readonly handlers: HandlersConfig;
-  /** The same as the file says it, for `makeHandlers`. */
-  readonly written: { readonly makers?: object; readonly checks?: object; readonly tools?: object };
-}
+export type { Project };
 
 const prepare = z.strictObject({ exec: z.array(z.string().min(1)).min(1), timeoutSeconds: z.number().positive().max(86_400).optional() });
-export type Prepare = z.infer<typeof prepare>;
 const own = z.strictObject({ prepare: prepare.optional() });
 const sections = Object.keys(handlersConfig.shape);
 /** What a config may have beside handlers; the handlers' own sections are only named here, so that hints know them. */
@@ -41,7 +32,7 @@ export function findConfig(folder: string): string | null {
 /** Reads the project of a folder, or the one whose config is named. Throws `invalid_config` or `no_such_file`. */
 export async function loadProject(place: { readonly folder: string; readonly configPath: string | null; readonly dataFolder: string }): Promise<Project> {
   const path = place.configPath ?? findConfig(place.folder);
-  if (path === null) return { folder: place.folder, path: null, prepare: null, handlers: parseHandlersConfig({}), written: {} };
+  if (path === null) return noProject(place.folder);
   if (!(await stat(path).catch(() => null))?.isFile()) throw new UsageError(`There is no config ${path}.`, { code: "no_such_file", next: "See --config." });
   announceDataFolder(place.dataFolder);
   return readConfig(path, await configValue(path));

@@ -3,7 +3,7 @@ import { answers, queries } from "../schemas.ts";
 import type { App, Service } from "../service.ts";
 
 export function operationRoutes(app: App, service: Service, openApi: () => object): void {
-  const { engine, settings, counters, streams } = service;
+  const { settings, counters, streams } = service;
   app.route({
     method: "GET", url: "/healthz", config: { notes: { summary: "The process lives.", answers: { 200: answers.health } } },
     handler: async () => ({ status: "ok" }),
@@ -18,8 +18,7 @@ export function operationRoutes(app: App, service: Service, openApi: () => objec
   app.route({
     method: "GET", url: "/metrics", config: { notes: { summary: "Figures in Prometheus text.", answers: { 200: null } } },
     handler: async (_request, reply) => {
-      const gauges = { loopledger_streams_open: streams.size, loopledger_sessions_kept: engine.folds.ids().length, ...settings.gauges() };
-      return reply.type("text/plain; version=0.0.4; charset=utf-8").send(counters.text(gauges));
+      return reply.type("text/plain; version=0.0.4; charset=utf-8").send(counters.text(streams.size) + (await settings.figures()));
     },
   });
   let described: object | null = null;

@@ -1,0 +1,49 @@
+/** Errors of every floor in one shape: a sentence, what to do next, and the code to leave with. */
+import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { Refusal } from "./refusals.ts";
+
+export interface Described {
+  readonly code: string;
+  readonly message: string;
+  readonly next: string;
+  readonly faults: readonly string[];
+  readonly exitCode: ExitCode;
+}
+
+/** Shapes errors of every floor alike: what carries a code and says what comes next is shown as it is. */
+export function describeError(error: unknown): Described {
+  if (error instanceof Refusal) return error;
+  const { name, message, code, next, faults } = fieldsOf(error);
+  if (name === "InvalidSettings") {
+    return { code: "invalid_settings", message: "The environment holds settings that cannot be right.", faults, next: "Mend them; nothing was started.", exitCode: exitCodes.usage };
+  }
+  if (code !== null && next !== null) return { code, message: faults.length > 1 ? headline(code) : message, next, faults: faults.length > 1 ? faults : [], exitCode: exitCodeOfError(code) };
+  return {
+    code: "internal_error", message: `Something failed that should not have: ${message}`, faults: [], exitCode: exitCodes.failed,
+    next: "The session is safe on its ledger: the same command goes on with it. LOOPLEDGER_LOG_LEVEL=debug shows where it happened.",
+  };
+}
+
+function headline(code: string): string {
+  return code === "invalid_config" ? "The config has mistakes." : `${code.replaceAll("_", " ")}.`;
+}
+
+/** Codes of the catalogue by their first word: what cannot be reached is 7, what was asked wrongly is 2. */
+function exitCodeOfError(code: string): ExitCode {
+  if (/^(ledger|views|blobs|gateway)_/.test(code)) return exitCodes.unreachable;
+  return /^(invalid|unknown|bad|address)_/.test(code) ? exitCodes.usage : exitCodes.failed;
+}
+
+function fieldsOf(error: unknown) {
+  const fields = (error instanceof Error ? error : { message: String(error) }) as { readonly [key: string]: unknown };
+  const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
+  const list = Array.isArray(fields["faults"]) ? fields["faults"].map(String) : [];
+  return { name: text(fields["name"]), message: text(fields["message"]) ?? "", code: text(fields["code"]), next: text(fields["next"]), faults: list };
+}
+
+/** The text of an error on stderr; `hint` makes the commands in it typable. */
+export function errorText(described: Described, json: boolean, hint: (text: string) => string = (text) => text): string {
+  const { code, message, next, faults, exitCode } = described;
+  if (json) return `${JSON.stringify({ error: { code, message, next, ...(faults.length > 0 && { faults }), exitCode } }, null, 2)}\n`;
+  return `loopledger: ${hint(message)}\n${faults.map((fault) => `  - ${fault}\n`).join("")}  ${hint(next)}\n`;
+}

@@ -1,0 +1,21 @@
+/** What is opened of a deployment, and what it is opened with. */
+import type { Blobs, Clock, Ids, Ledger, Ownership, ReadModel, Schemas } from "@loopledger/shared/ports";
+import type { Log } from "@loopledger/shared/runtime";
+
+export interface DataPorts {
+  readonly ledger: Ledger;
+  readonly ownership: Ownership;
+  readonly blobs: Blobs;
+  readonly views?: ReadModel;
+  /** Only where a registry is configured; the ledger uses it by itself. */
+  readonly schemas?: Schemas;
+}
+export interface Opening {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Nothing is written: a data folder without a ledger stays as it is and reads as empty. */
+  readonly reads?: boolean;
+  /** Open the read models too. */
+  readonly views?: boolean;
+}

@@ -1,0 +1,152 @@
+/**
+ * The figures of one process in Prometheus text: what it folded, what it carries, how long its appends take, and how far its folds are
+ * behind the ledger.
+ */
+import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import { voidReasons } from "@loopledger/shared/core/session/state";
+import type { Ledger } from "@loopledger/shared/ports";
+import type { Change, Engine } from "@loopledger/shared/runtime";
+import { type Family, type Row, familyText } from "./prometheus.ts";
+
+const bucketsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] as const;
+
+/** How long appends take until the ledger has acknowledged them. */
+export class AppendTimes {
+  readonly #counts = bucketsMs.map(() => 0);
+  #sumMs = 0;
+  #count = 0;
+  #failed = 0;
+
+  /** The same ledger; each append that goes through it is timed. */
+  timed(ledger: Ledger, monotonic: () => number): Ledger {
+    return {
+      ...boundReads(ledger),
+      append: async (sessionId, values) => {
+        const begunMs = monotonic();
+        try {
+          await ledger.append(sessionId, values);
+        } catch (error) {
+          this.#failed++;
+          throw error;
+        }
+        this.#take(monotonic() - begunMs);
+      },
+    };
+  }
+  #take(tookMs: number): void {
+    this.#count++;
+    this.#sumMs += tookMs;
+    const bucket = bucketsMs.findIndex((limit) => tookMs <= limit);
+    if (bucket >= 0) this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
+  }
+
+  families(): Family[] {
+    let below = 0;
+    const buckets = bucketsMs.map((limit, index): Row => {
+      below += this.#counts[index] ?? 0;
+      return { suffix: "_bucket", labels: { le: String(limit / 1_000) }, value: below };
+    });
+    return [
+      {
+        name: "loopledger_append_seconds", type: "histogram", help: "Time from an append to its acknowledgement",
+        rows: [...buckets, { suffix: "_bucket", labels: { le: "+Inf" }, value: this.#count }, { suffix: "_sum", value: this.#sumMs / 1_000 }, { suffix: "_count", value: this.#count }],
+      },
+      { name: "loopledger_append_failures_total", type: "counter", help: "Appends that were given up without an acknowledgement", rows: [{ value: this.#failed }] },
+    ];
+  }
+}
+
+/** Ports may be objects of classes: each call keeps its own object. */
+function boundReads(ledger: Ledger): Omit<Ledger, "append"> {
+  return {
+    ledgerId: ledger.ledgerId, partitions: ledger.partitions, partitionOf: (key) => ledger.partitionOf(key),
+    read: (partition, from, limit) => ledger.read(partition, from, limit), readSession: (sessionId, from) => ledger.readSession(sessionId, from),
+    end: () => ledger.end(), subscribe: (from, listener) => ledger.subscribe(from, listener), close: () => ledger.close(),
+  };
+}
+
+export interface FiguresOptions {
+  readonly appends: AppendTimes | null;
+  /** Sessions that are carried now. */
+  readonly carried: () => number;
+  /** Whether records are counted here; a gateway counts them itself. */
+  readonly records: boolean;
+}
+
+export class Figures {
+  readonly #engine: Engine;
+  readonly #options: FiguresOptions;
+  readonly #void = new Map<string, number>();
+  readonly #takeovers = new Map<SessionId, number>();
+  /** Everything before it was there when this began, or is counted. */
+  #counted: ReadonlyMap<number, Offset>;
+  readonly #stops: readonly (() => void)[];
+  #accepted = 0;
+  #held = 0;
+  #takenOver = 0;
+
+  constructor(engine: Engine, options: FiguresOptions) {
+    this.#engine = engine;
+    this.#options = options;
+    this.#counted = engine.folds.handed();
+    for (const id of engine.folds.ids()) this.#remember(id, engine.folds.peek(id)?.takeovers ?? 0);
+    this.#stops = [engine.folds.listen((change) => this.#count(change)), engine.folds.onFolded(() => this.#move())];
+  }
+  close(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  async text(): Promise<string> {
+    const { carried, appends, records } = this.#options;
+    const single = (value: number, family: Omit<Family, "rows">): Family => ({ ...family, rows: [{ value }] });
+    const families: Family[] = [
+      single(carried(), { name: "loopledger_sessions_carried", type: "gauge", help: "Sessions that this process carries now" }),
+      single(this.#engine.folds.ids().length, { name: "loopledger_sessions_kept", type: "gauge", help: "Sessions that this process keeps in memory" }),
+      single(this.#takenOver, { name: "loopledger_takeovers_total", type: "counter", help: "Claims of another owner's open step that were folded since the start" }),
+      { name: "loopledger_ledger_lag", type: "gauge", help: "Entries of the ledger that this process has not folded, by partition", rows: await this.#lag() },
+      ...(appends?.families() ?? []),
+      ...(records ? this.#recordFamilies() : []),
+    ];
+    return families.map(familyText).join("");
+  }
+
+  #recordFamilies(): Family[] {
+    const refused = [...this.#void.values()].reduce((sum, count) => sum + count, 0);
+    return [
+      {
+        name: "loopledger_records_total", type: "counter", help: "Records folded since the start, by verdict",
+        rows: [{ labels: { verdict: "accepted" }, value: this.#accepted }, { labels: { verdict: "held" }, value: this.#held }, { labels: { verdict: "void" }, value: refused }],
+      },
+      {
+        name: "loopledger_void_total", type: "counter", help: "Void records since the start, by reason",
+        rows: voidReasons.map((reason) => ({ labels: { reason }, value: this.#void.get(reason) ?? 0 })),
+      },
+    ];
+  }
+
+  /** A ledger that does not answer has no lag that could be told; readiness says that it does not answer. */
+  async #lag(): Promise<Row[]> {
+    const ends = await this.#engine.ledger.end().catch(() => null);
+    const folded = this.#engine.folds.folded();
+    return [...(ends ?? [])].map(([partition, end]) => ({ labels: { partition: String(partition) }, value: Math.max(0, end - (folded.get(partition) ?? end)) }));
+  }
+
+  #move(): void {
+    this.#counted = new Map([...this.#engine.folds.folded()].map(([partition, folded]) => [partition, Math.max(folded, this.#counted.get(partition) ?? 0) as Offset] as const));
+  }
+  /** Only sessions that were taken over are kept in mind. */
+  #remember(sessionId: SessionId, takeovers: number): void {
+    if (takeovers > 0) this.#takeovers.set(sessionId, takeovers);
+  }
+  /** A session's history is told again whenever it is read again: only what is new counts. */
+  #count({ sessionId, entry, verdict, state }: Change): void {
+    const before = this.#takeovers.get(sessionId) ?? 0;
+    this.#remember(sessionId, state.takeovers);
+    if (state.end) this.#takeovers.delete(sessionId);
+    if (entry.offset < (this.#counted.get(entry.partition) ?? 0)) return;
+    if (verdict.kind === "accepted") this.#accepted++;
+    if (verdict.kind === "held") this.#held++;
+    if (verdict.kind === "void") this.#void.set(verdict.reason, (this.#void.get(verdict.reason) ?? 0) + 1);
+    if (state.takeovers > before) this.#takenOver++;
+  }
+}
