@@ -27,10 +27,10 @@ export async function appendAll(engine: Engine, sessionId: SessionId, records: r
     const first = group[0]?.record;
     const last = group.at(-1)?.record;
     await engine.failpoints.pass(first && around(first).before);
-    const readBacks = group.map((one) => engine.folds.expect(one));
-    await send(engine, sessionId, { group, readBacks });
+    const readBack = engine.folds.expect(group);
+    await send(engine, sessionId, { group, readBack });
     for (const point of (last && around(last).after) ?? []) await engine.failpoints.pass(point);
-    verdicts.push(...(readsBack(engine, group) ? await Promise.all(readBacks) : group.map(() => acknowledged)));
+    verdicts.push(...(readsBack(engine, group) ? await readBack : group.map(() => acknowledged)));
   }
   return verdicts;
 }
@@ -60,15 +60,14 @@ function groups(engine: Engine, records: readonly Written[]): Written[][] {
   return current.length > 0 ? [...result, current] : result;
 }
 
-interface Sending { readonly group: readonly Written[]; readonly readBacks: readonly Promise<Verdict>[] }
+interface Sending { readonly group: readonly Written[]; readonly readBack: Promise<unknown> }
 
-async function send(engine: Engine, sessionId: SessionId, { group, readBacks }: Sending): Promise<void> {
+async function send(engine: Engine, sessionId: SessionId, { group, readBack }: Sending): Promise<void> {
   const texts = group.map((one) => one.text);
-  const seen = Promise.all(readBacks).then(() => "seen" as const);
   const since = engine.clock.monotonic();
   for (let attempt = 1; ; attempt++) {
     try {
-      await Promise.race([engine.ledger.append(sessionId, texts), seen]);
+      await Promise.race([engine.ledger.append(sessionId, texts), readBack]);
       return;
     } catch (error) {
       const stop = isLoopledgerError(error) && error.then === "stop";
@@ -79,7 +78,7 @@ async function send(engine: Engine, sessionId: SessionId, { group, readBacks }: 
       // The first time, and then ever more rarely: it may last for hours.
       if (Number.isInteger(Math.log2(attempt))) engine.log.warn({ err: error, session: sessionId, attempt }, "append not acknowledged; the same bytes are sent again");
       const pause = new Promise<"again">((resolve) => { engine.clock.after(resendMs, () => resolve("again")); });
-      if ((await Promise.race([pause, seen])) === "seen") return;
+      if ((await Promise.race([pause, readBack])) !== "again") return;
     }
   }
 }
@@ -87,14 +86,20 @@ async function send(engine: Engine, sessionId: SessionId, { group, readBacks }: 
 /** The records, and behind them what the fold will say is owed once they are accepted. */
 export function withDerived(engine: Engine, state: SessionState, records: readonly Written[]): Written[] {
   let ahead = state;
-  for (const one of records) ahead = engine.folds.simulate(ahead, one).state;
-  const batch = [...records];
+  const batch: Written[] = [];
+  /** Takes one more in where the fold would accept it, or `always`. */
+  const add = (written: Written, always: boolean): boolean => {
+    const step = engine.folds.simulate(ahead, written);
+    const accepted = step.verdict.kind === "accepted";
+    if (!accepted && !always) return false;
+    batch.push(accepted ? { record: written.record, text: written.text, running: { before: ahead.digest, after: step.state.digest } } : written);
+    ahead = step.state;
+    return true;
+  };
+  for (const one of records) add(one, true);
   for (let owed = nextDerived(ahead); owed; owed = nextDerived(ahead)) {
     const written = engine.author.derive(state.sessionId, owed, schedulerActor(engine));
-    const step = engine.folds.simulate(ahead, written);
-    if (step.verdict.kind !== "accepted" || batch.some((one) => one.record.eventId === written.record.eventId)) break;
-    batch.push(written);
-    ahead = step.state;
+    if (batch.some((one) => one.record.eventId === written.record.eventId) || !add(written, false)) break;
   }
   return batch;
 }

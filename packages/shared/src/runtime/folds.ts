@@ -161,12 +161,14 @@ export class Folds {
   simulate(state: SessionState, written: Written): { readonly state: SessionState; readonly verdict: Verdict } {
     const at = state.position ?? { partition: this.#options.ledger.partitionOf(state.sessionId), offset: 0 as Offset };
     const time = state.at ?? (0 as never);
-    return this.#judge(state, { parsed: { kind: "record", record: written.record }, text: written.text, key: state.sessionId, time, verified: "off", ...at });
+    return this.#judge(state, {
+      parsed: { kind: "record", record: written.record }, text: written.text, key: state.sessionId, time, verified: "off", partition: at.partition, offset: at.offset,
+    });
   }
 
-  /** Waits for the verdict on a text that is about to be appended. Called before the append. */
-  expect(written: Written): Promise<Verdict> {
-    return this.#own.expect(written);
+  /** Waits for the verdicts on texts that are about to be appended, in their order. Called before the append. */
+  expect(group: readonly Written[]): Promise<Verdict[]> {
+    return this.#own.expect(group);
   }
   /** Gives a read-back up: the append is known not to be there, or nobody waits any more. */
   abandon(written: Written): void {
@@ -277,8 +279,9 @@ export class Folds {
     const parsed = this.#own.parse(entry.value);
     const folded = this.#judge(state, {
       parsed, text: entry.value ?? "", key: entry.key, time: entry.time, partition: entry.partition, offset: entry.offset, verified: "off",
+      running: this.#own.running(entry.value),
     });
-    return { sessionId: entry.key as SessionId, ...folded, record: parsed.kind === "record" ? parsed.record : null, entry };
+    return { sessionId: entry.key as SessionId, state: folded.state, verdict: folded.verdict, record: parsed.kind === "record" ? parsed.record : null, entry };
   }
   #judge(state: SessionState, entry: FoldEntry): { readonly state: SessionState; readonly verdict: Verdict } {
     return this.#evolve(state, entry, this.#options.ids.sha256);

@@ -3,19 +3,42 @@
  * Two who derive the same record in the same millisecond write the same text; one copy of it answers both.
  */
 import { type Parsed, parseRecord } from "../core/events/parse.ts";
-import type { Verdict } from "../core/session/evolve.ts";
+import type { RunningDigest, Verdict } from "../core/session/evolve.ts";
 import type { Written } from "./author.ts";
 
-interface Own { readonly parsed: Parsed; readonly waiters: ((verdict: Verdict) => void)[] }
+interface Own {
+  readonly parsed: Parsed;
+  /** Where the text was folded ahead, in a batch that was put together: the digest that it led to. */
+  readonly running: RunningDigest | undefined;
+  readonly waiters: ((verdict: Verdict) => void)[];
+}
 
 export class ReadBacks {
   readonly #own = new Map<string, Own>();
 
-  /** Waits for the verdict on a text that is about to be appended. Called before the append. */
-  expect(written: Written): Promise<Verdict> {
-    const own = this.#own.get(written.text) ?? { parsed: { kind: "record", record: written.record }, waiters: [] };
+  /** Waits for the verdicts on texts that are about to be appended, in their order. Called before the append. */
+  expect(group: readonly Written[]): Promise<Verdict[]> {
+    return new Promise((settle) => {
+      const verdicts: Verdict[] = [];
+      let left = group.length;
+      for (const [at, written] of group.entries()) {
+        this.#ownOf(written).waiters.push((verdict) => {
+          verdicts[at] = verdict;
+          if (--left === 0) settle(verdicts);
+        });
+      }
+    });
+  }
+  #ownOf(written: Written): Own {
+    const known = this.#own.get(written.text);
+    if (known) return known;
+    const own: Own = { parsed: { kind: "record", record: written.record }, running: written.running, waiters: [] };
     this.#own.set(written.text, own);
-    return new Promise((settle) => own.waiters.push(settle));
+    return own;
+  }
+  /** What an own text led to where it was folded ahead: from the same beginning it leads there again. */
+  running(text: string | null): RunningDigest | undefined {
+    return this.#own.get(text ?? "")?.running;
   }
   /** Gives a read-back up: the append is known not to be there, or nobody waits any more. */
   abandon(written: Written): void {

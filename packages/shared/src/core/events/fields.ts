@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Digest, Epoch, EventId, OwnerId, Seq, SessionId } from "../brand.ts";
 import type { Json } from "../json.ts";
 import { isWholeText } from "../json.ts";
+import { jsonField } from "./json-field.ts";
 
 export const sessionIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 export const sessionId = z.string().regex(sessionIdPattern) as unknown as z.ZodType<SessionId>;
@@ -13,7 +14,7 @@ export const ownerId = id as unknown as z.ZodType<OwnerId>;
 export const epoch = z.int().min(1) as unknown as z.ZodType<Epoch>;
 export const seq = z.int().min(0) as unknown as z.ZodType<Seq>;
 export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/) as unknown as z.ZodType<Digest>;
-export const json = z.json() as unknown as z.ZodType<Json>;
+export const json = jsonField();
 /** Whole characters only; `max` counts UTF-16 units. */
 export const text = (max: number) =>
   z.string().max(max).refine(isWholeText, "holds half a character or NUL");

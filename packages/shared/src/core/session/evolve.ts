@@ -43,6 +43,12 @@ export interface FoldEntry {
   readonly offset: Offset;
   /** Whether the signature holds; `off` where no keys are configured. */
   readonly verified: "yes" | "no" | "off";
+  /** The running digest that this text was found to lead to from `before`; made anew from any other. */
+  readonly running?: RunningDigest | undefined;
+}
+export interface RunningDigest {
+  readonly before: string;
+  readonly after: string;
 }
 export type Verdict =
   | { readonly kind: "accepted"; readonly seq: Seq }
@@ -185,6 +191,10 @@ function act(state: Submitted, record: LedgerRecord, by: Judging): Judged {
   }
 }
 
+function runningDigest(before: string, { running, text }: FoldEntry, sha256: Sha256): string {
+  return running?.before === before ? running.after : sha256(before + text);
+}
+
 interface Accepting { readonly record: LedgerRecord; readonly entry: FoldEntry; readonly sha256: Sha256 }
 
 /** What every accepted record does, whatever its type. */
@@ -193,7 +203,7 @@ function accept(before: SessionState, judged: SessionState, { record, entry, sha
   const owned = record.n !== undefined && record.epoch !== undefined;
   const owner = owned && judged.owner ? { ...judged.owner, lastAt: entry.time } : judged.owner;
   return {
-    ...judged, seq, owner, at: entry.time, digest: sha256(before.digest + entry.text),
+    ...judged, seq, owner, at: entry.time, digest: runningDigest(before.digest, entry, sha256),
     position: { partition: entry.partition, offset: entry.offset }, ledgerId: record.ledgerId,
     ids: judged.acts === before.acts ? put(before.ids, endOf(record.eventId), true) : before.ids,
     n: owned ? (record.n ?? judged.n) : judged.n,
