@@ -30,7 +30,7 @@ function headline(code: string): string {
 
 /** Codes of the catalogue by their first word: what cannot be reached is 7, what was asked wrongly is 2. */
 function exitCodeOfError(code: string): ExitCode {
-  if (/^(ledger|views|blobs|gateway)_/.test(code)) return exitCodes.unreachable;
+  if (/^(ledger|views|blobs|gateway|redis|registry|schema)_/.test(code)) return exitCodes.unreachable;
   return /^(invalid|unknown|bad|address)_/.test(code) ? exitCodes.usage : exitCodes.failed;
 }
 

@@ -2,6 +2,7 @@
 import type { Handlers } from "@loopledger/shared/ports";
 import { type Log, type LogLevel, Supervision, makeEngine, makeLog, restoreFolds } from "@loopledger/shared/runtime";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
+import { makeDataFolder } from "../ports/data-folder.ts";
 import { openPorts } from "../ports/open-ports.ts";
 import { AppendTimes } from "../process/figures.ts";
 import type { Deployment } from "../settings/deployment.ts";
@@ -12,9 +13,10 @@ export async function openEngine(deployment: Deployment, options: EngineOptions)
   const ids = createSystemIds();
   const { leaseMs, silenceMs, logLevel, failpoints } = deployment;
   const log = await logOf(logLevel, options);
+  if (options.handlers) makeDataFolder(deployment.dataFolder);
   const { reads = false, views = false } = options;
   const stays = options.handlers !== undefined || options.history === true;
-  const { close: closePorts, ...opened } = await openPorts(deployment, { clock, ids, log, reads, views });
+  const { close: closePorts, ...opened } = await openPorts(deployment, { clock, ids, log, reads, views, stays });
   const appends = options.times ? new AppendTimes() : null;
   const ports = { ...opened, ledger: appends?.timed(opened.ledger, clock.monotonic) ?? opened.ledger };
   try {

@@ -14,6 +14,8 @@ export interface Opening {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** The process serves until it is told to stop: a set-up that is wrong is refused, and a service that is away for a moment is waited for. */
+  readonly stays?: boolean;
   /** Nothing is written: a data folder without a ledger stays as it is and reads as empty. */
   readonly reads?: boolean;
   /** Open the read models too. */

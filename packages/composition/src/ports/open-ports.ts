@@ -21,5 +21,7 @@ export async function openPorts(deployment: Deployment, opening: Opening): Promi
 }
 
 async function portsOf(deployment: Deployment, opening: Opening): Promise<DataPorts> {
-  return (await import("./embedded.ts")).openEmbedded(deployment, opening);
+  const { distributed } = deployment;
+  if (distributed === null) return (await import("./embedded.ts")).openEmbedded(deployment, opening);
+  return (await import("./distributed.ts")).openDistributed({ ...deployment, distributed }, opening);
 }

@@ -1,0 +1,63 @@
+/** The ports of a deployment on Kafka and Redis; records pass through the schema registry where there is one. Blobs lie in a folder that all processes share. */
+import { openFolderBlobs } from "@loopledger/shared/blobs";
+import type { Ledger, Ownership, ReadModel, Schemas } from "@loopledger/shared/ports";
+import type { Log } from "@loopledger/shared/runtime";
+import type { Deployment } from "../settings/deployment.ts";
+import type { Distributed } from "../settings/distributed.ts";
+import type { DataPorts, Opening } from "./data-ports.ts";
+
+type Place = Deployment & { readonly distributed: Distributed };
+
+/** Throws what the adapters refuse to work with, and for who stays also topics that are not as they must be. */
+export async function openDistributed({ blobsFolder, distributed }: Place, opening: Opening): Promise<DataPorts> {
+  const { clock, ids, log } = opening;
+  const connection = connectionOf(distributed, opening);
+  if (opening.stays) await (await import("@loopledger/infra/findings")).refuseUnprepared(connection, distributed.topicPrefix);
+  const schemas = await schemasOf(distributed, opening);
+  const [kafka, redis] = await Promise.all([import("@loopledger/shared/kafka"), import("@loopledger/shared/redis")]);
+  const ledger = await kafka.openKafkaLedger({
+    connection, prefix: distributed.topicPrefix, clock, ids, schemas, log: (error) => log.error({ err: error }, "ledger"),
+  });
+  const open: { ownership?: Ownership } = {};
+  try {
+    const redisOptions = { url: distributed.redisUrl, prefix: distributed.topicPrefix, clock, log };
+    open.ownership = await redis.openRedisOwnership({ ...redisOptions, ids });
+    const views = opening.views ? await readable(() => redis.openRedisReadModel({ ...redisOptions, ledgerId: ledger.ledgerId }), opening) : null;
+    return { ledger, ownership: open.ownership, blobs: openFolderBlobs({ folder: blobsFolder, clock, ids }), ...(views && { views }), ...(schemas && { schemas }) };
+  } catch (error) {
+    await closeAll(ledger, open.ownership);
+    throw error;
+  }
+}
+
+async function closeAll(ledger: Ledger, ownership: Ownership | undefined): Promise<void> {
+  await ownership?.close();
+  await ledger.close();
+}
+
+function connectionOf({ brokers, sasl, tls }: Distributed, { log, stays }: Opening) {
+  return {
+    brokers, sasl, ssl: tls, patience: stays ? ("lasting" as const) : ("none" as const),
+    log: ({ level, message }: { readonly level: "warn" | "error"; readonly message: string }) => kafkaTalk(log, level, message),
+  };
+}
+/** The client tells of every try; what comes of it is told by whoever asked for it. */
+function kafkaTalk(log: Log, level: "warn" | "error", message: string): void {
+  log.debug({ kafka: message, level }, "Kafka's client");
+}
+
+async function schemasOf({ registryUrl }: Distributed, { clock, log }: Opening): Promise<Schemas | undefined> {
+  if (registryUrl === null) return undefined;
+  return (await import("@loopledger/shared/registry")).openRegistrySchemas({ url: registryUrl, clock, log });
+}
+
+/** Who only reads goes on without views: the ledger always suffices. */
+async function readable(open: () => Promise<ReadModel>, { reads, log }: Opening): Promise<ReadModel | null> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!reads) throw error;
+    log.warn({ err: error }, "the views cannot be read; the ledger is read instead");
+    return null;
+  }
+}
