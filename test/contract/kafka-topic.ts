@@ -1,10 +1,9 @@
 /** A ledger topic of a test's own on the brokers of the tests, and gone afterwards. */
-import { randomUUID } from "node:crypto";
 import { type KafkaLedgerOptions, ledgerTopic, openKafkaLedger } from "@loopledger/shared/kafka";
-import { openKafkaAdmin } from "@loopledger/shared/kafka-admin";
+import { type KafkaAdmin, openKafkaAdmin } from "@loopledger/shared/kafka-admin";
 import type { Ledger } from "@loopledger/shared/ports";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
-import { kafkaBrokers } from "../support/parts/parts.ts";
+import { kafkaBrokers, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 
 const clock = createSystemClock();
 const ids = createSystemIds();
@@ -13,7 +12,11 @@ export const ledgerSettings: Readonly<Record<string, string>> = {
   "cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.type": "LogAppendTime",
 };
 
+/** Where three replicas are, two of them have to have a record before it is acknowledged. */
+const replicated: Readonly<Record<string, string>> = { ...ledgerSettings, "min.insync.replicas": "2" };
+
 export interface LedgerTopic {
+  readonly name: string;
   readonly prefix: string;
   readonly brokers: readonly string[];
   /** Another handle, as another process would have it. */
@@ -23,18 +26,27 @@ export interface LedgerTopic {
   close(): Promise<void>;
 }
 
-export async function makeLedgerTopic({ partitions = 4, brokers }: { partitions?: number; brokers?: readonly string[] } = {}): Promise<LedgerTopic> {
-  const addresses = brokers ?? (await kafkaBrokers()).split(",");
-  const prefix = `test-${randomUUID().slice(0, 8)}`;
+export interface LedgerTopicOptions {
+  readonly partitions?: number;
+  /** Default: the brokers of the run. */
+  readonly brokers?: string;
+  /** Beside those that every ledger has. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export async function makeLedgerTopic({ partitions = 4, brokers, settings }: LedgerTopicOptions = {}): Promise<LedgerTopic> {
+  const addresses = (brokers ?? (await kafkaBrokers())).split(",");
+  const prefix = uniquePrefix();
   const name = ledgerTopic(prefix);
-  const admin = await openKafkaAdmin({ brokers: addresses });
   const replication = Math.min(3, addresses.length);
+  const config = { ...(replication === 3 ? replicated : ledgerSettings), ...settings };
   const opened: Ledger[] = [];
-  const make = (count = partitions): Promise<void> => admin.create([{ name, partitions: count, replication, config: ledgerSettings }]);
-  const remove = (): Promise<void> => admin.remove([name]);
+  const make = (count = partitions): Promise<void> =>
+    administer(addresses, (admin) => admin.create([{ name, partitions: count, replication, config }]));
+  const remove = (): Promise<void> => administer(addresses, (admin) => admin.remove([name]));
   await make();
   return {
-    prefix, brokers: addresses, make, remove,
+    prefix, name, brokers: addresses, make, remove,
     open: async (more) => {
       const ledger = await openKafkaLedger({ connection: { brokers: addresses }, prefix, clock, ids, ...more });
       opened.push(ledger);
@@ -42,8 +54,17 @@ export async function makeLedgerTopic({ partitions = 4, brokers }: { partitions?
     },
     close: async () => {
       for (const ledger of opened) await ledger.close();
-      await remove().catch(() => undefined);
-      await admin.close();
+      // Brokers of a test's own go with all that they hold, and may be down by now.
+      if (brokers === undefined) await removeTopics(prefix);
     },
   };
+}
+
+async function administer(brokers: readonly string[], work: (admin: KafkaAdmin) => Promise<void>): Promise<void> {
+  const admin = await openKafkaAdmin({ brokers });
+  try {
+    await work(admin);
+  } finally {
+    await admin.close();
+  }
 }

@@ -5,6 +5,7 @@ import { isWholeText } from "../../core/json.ts";
 import { ledgerKey, partitionOf } from "../../core/placement.ts";
 import type { Clock, Ids, Ledger, LogEntry, Positions, Schemas, Subscription } from "../../ports/index.ts";
 import { Appender } from "./appender.ts";
+import { registerCodecs } from "./codecs.ts";
 import type { KafkaConnection } from "./connection.ts";
 import { sizeOf, toRecord } from "./entries.ts";
 import { establishIdentity, type Identity } from "./identity.ts";
@@ -39,6 +40,7 @@ export function ledgerTopic(prefix: string): string {
  */
 export async function openKafkaLedger(options: KafkaLedgerOptions): Promise<Ledger> {
   const { connection, clock, prefix } = options;
+  registerCodecs();
   const topology = new Topology({ connection, clock, topic: ledgerTopic(prefix) });
   try {
     await meet(topology);
