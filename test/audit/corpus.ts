@@ -45,6 +45,8 @@ const turns: readonly (() => Story)[] = [
   () => told([...toBuild(), own("approval_requested"), person("approval_decided", {}, "boss")], approved("k1"), own("tool_result", { key: "k1" }), approved("k2")),
   () => told([...toReview(), fails({ checkDigest: `sha256:${"1".repeat(64)}` as never }), owed(), own("built"), owed()], fails({ checkDigest: `sha256:${"2".repeat(64)}` as never })),
   () => told([...toBuild(), asks("k1"), own("tool_result", { key: "k1" }), own("approval_requested"), pointsTo("k1")], asks("k2", { args: { to: "k1" }, approval: "cp-1" })),
+  () => told([...toBuild(), asks("k1", { contract: "idempotent", fences: true, callWindowSeconds: 60 }), claim("V")], person("reconciled", { key: "k1", outcome: "did_not_happen" }), own("tool_result", { key: "k1", outcome: "failed" })),
+  () => told([...toBuild(), asks("k1", { contract: "idempotent", fences: false, callWindowSeconds: 60 }), claim("V")], own("tool_result", { key: "k1", outcome: "failed" })),
   () => told([...toBuild(), own("error")], own("error", {}, { n: 1 }), own("error", {}, { n: 0 + 2 })),
   () => told([...toBuild(poor), reserves("r", 0.5), own("model", { usage: { costUsd: 1 } })], asks("k1"), own("model"), reserves("s", 0), own("model", { usage: { costUsd: 0.1, reservation: "r" } })),
   () => told([...toBuild({ goal: { policy: { approvals: [{ costUsd: 1 }] } } }), reserves("r", 2)], claim("V"), own("built"), owed()),

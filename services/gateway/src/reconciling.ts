@@ -6,7 +6,7 @@
  */
 import type { Json } from "@loopledger/shared/core/json";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
-import { windowOverAt } from "@loopledger/shared/core/session/rules/effects";
+import { isFencedOff, windowOverAt } from "@loopledger/shared/core/session/rules/effects";
 import type { Effect, SessionState } from "@loopledger/shared/core/session/state";
 import { effectState } from "@loopledger/shared/core/session/status";
 import { whole } from "@loopledger/shared/runtime";
@@ -53,7 +53,7 @@ async function lookOrWindow(service: Service, state: SessionState, effect: Effec
 
 async function fencingLook({ engine }: Service, state: SessionState, effect: Effect): Promise<Json> {
   const tool = engine.handlers.tool(effect.tool);
-  if (!tool || !effect.fences || state.epoch <= effect.epoch) return null;
+  if (!tool || !isFencedOff(effect, state.epoch)) return null;
   const args = await whole(engine, state.sessionId, effect.args);
   if (!args) return null;
   const call = { sessionId: state.sessionId, epoch: state.epoch, key: effect.key, args: args.value };

@@ -6,7 +6,7 @@ import type { SessionId } from "@loopledger/shared/core/brand";
 import { budgetOf } from "@loopledger/shared/core/budget/budget";
 import type { Json, JsonObject } from "@loopledger/shared/core/json";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
-import { windowOverAt } from "@loopledger/shared/core/session/rules/effects";
+import { isFencedOff, windowOverAt } from "@loopledger/shared/core/session/rules/effects";
 import type { Checkpoint, Effect, SessionState } from "@loopledger/shared/core/session/state";
 import { standingOf } from "@loopledger/shared/core/session/status";
 import { type Draft, type Engine, appendAct, submitGoal } from "@loopledger/shared/runtime";
@@ -116,7 +116,7 @@ export class Person {
     const effect = lookUp(state.effects, state.unsettled[0] ?? "");
     if (!effect) return null;
     const over = this.options.clock.now() > windowOverAt(effect, state.lastClaimAt) + 50;
-    const fenced = effect.fences && state.epoch > effect.epoch;
+    const fenced = isFencedOff(effect, state.epoch);
     const look = this.look(state, effect);
     if (look.status === "unknown") return "later";
     if (look.status !== "happened" && !over && !fenced) return "later";

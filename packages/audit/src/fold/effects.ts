@@ -27,7 +27,7 @@ export const effectRules: Rules<"tool_requested" | "tool_result" | "reconciled">
       if (effect.outcome !== null) return refuse("duplicate", "E3", `a second outcome for ${key}`);
       if (effect.epoch === session.epoch) return null;
       if (effect.contract !== "idempotent") return refuse("not_owed", "E4", `the outcome of ${key} is unknown since epoch ${effect.epoch}, and was not asked for`);
-      return outcome === "confirmed" || mayConclude(effect, { session, time: entry.time }) ? null : refuse("not_owed", "E10", `${key} failed, without fence or window`);
+      return outcome === "confirmed" || (effect.fences && effect.epoch < session.epoch) || entry.time > windowEnd(effect, session.claimedAt) ? null : refuse("not_owed", "E10", `${key} failed, without fence or window`);
     },
     applies(c) {
       settle(c, c.record.data);
@@ -55,7 +55,8 @@ export function windowEnd(effect: Effect, claimedAt: number | null): number {
   return Math.max(effect.at, claimedAt ?? effect.at) + effect.windowMs;
 }
 function mayConclude(effect: Effect, { session, time }: { readonly session: Case["session"]; readonly time: number }): boolean {
-  const fencedOff = effect.fences && effect.epoch < session.epoch;
+  // The owner of this very epoch may be calling an idempotent effect again, and its target lets that through.
+  const fencedOff = effect.fences && effect.contract !== "idempotent" && effect.epoch < session.epoch;
   return fencedOff || time > windowEnd(effect, session.claimedAt);
 }
 

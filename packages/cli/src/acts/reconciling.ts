@@ -7,7 +7,7 @@
 import { quoted } from "@loopledger/shared/core/session/standstill";
 import type { Json } from "@loopledger/shared/core/json";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
-import { windowOverAt } from "@loopledger/shared/core/session/rules/effects";
+import { isFencedOff, windowOverAt } from "@loopledger/shared/core/session/rules/effects";
 import type { Effect, SessionState } from "@loopledger/shared/core/session/state";
 import { effectState } from "@loopledger/shared/core/session/status";
 import type { LookAnswer } from "@loopledger/shared/core/effects/handling";
@@ -85,7 +85,7 @@ function unknownKey(state: SessionState, key: string, effect: Effect | undefined
 
 /** The look that fences, if the target can be looked at so; a look that says the contrary is told and stops this. */
 async function fencingLook(state: SessionState, effect: Effect, help: Help): Promise<Saying["look"]> {
-  if (!effect.fences || state.epoch <= effect.epoch) return null;
+  if (!isFencedOff(effect, state.epoch)) return null;
   const answer = await help.look(effect, state.epoch);
   if (!answer) return null;
   if (answer.status === "happened") {

@@ -80,7 +80,7 @@ export class Watch {
     const from = Math.max(effect?.intentAt ?? 0, before.lastClaimAt ?? 0);
     const over = time > from + (effect?.callWindowSeconds ?? 0) * 1000;
     this.must(record.data.epoch === before.epoch, "a conclusion from an older look");
-    this.must(over || ((effect?.fences ?? false) && before.epoch > (effect?.epoch ?? 0)), "a conclusion without a fence before the window was over");
+    this.must(over || ((effect?.fences ?? false) && effect?.contract !== "idempotent" && before.epoch > (effect?.epoch ?? 0)), "a conclusion without a fence before the window was over");
   }
 
   private ofState({ before, after }: Judgement): void {

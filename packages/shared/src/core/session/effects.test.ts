@@ -65,6 +65,13 @@ describe("a later owner", () => {
   it("does not record an outcome of another contract without a look", () => {
     takenOver("lookup").when(own("tool_result", { key: "k" })).thenVoid("not_owed");
   });
+  it("nobody concludes from a look that an idempotent effect did not happen while its owner may call it again: its target lets that call through", () => {
+    const looked = person("reconciled", { key: "k", outcome: "did_not_happen" });
+    takenOver("idempotent", { fences: true, callWindowSeconds: 60 }).when(looked).thenVoid("not_owed").wait(61_000).given(looked);
+    takenOver("lookup", { fences: true, callWindowSeconds: 60 }).given(looked);
+    const gaveUp = own("status", { disposition: "failed", reason: "incomplete_tool_turn", error: "no answer" });
+    takenOver("idempotent", { fences: true, callWindowSeconds: 60 }).given(gaveUp).when(looked).thenVoid("not_owed").wait(61_000).given(looked);
+  });
   it("concludes that an idempotent effect did not happen only behind a fence or after the call window", () => {
     takenOver("idempotent", { fences: true }).given(own("tool_result", { key: "k", outcome: "failed" }));
     const story = takenOver("idempotent", { fences: false }).when(own("tool_result", { key: "k", outcome: "failed" })).thenVoid("not_owed");

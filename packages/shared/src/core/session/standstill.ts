@@ -8,7 +8,7 @@ import { quoted } from "../shell-word.ts";
 import { isoOf } from "./iso.ts";
 import { owedDispatch } from "./owed.ts";
 import { lookUp } from "./persistent-map.ts";
-import { windowOverAt } from "./rules/effects.ts";
+import { isFencedOff, windowOverAt } from "./rules/effects.ts";
 import { amount, lastLineOf, shortened, whyIn } from "./explain-text.ts";
 import { type End, type SessionState, holderOf } from "./state.ts";
 import { standingOf } from "./status.ts";
@@ -59,7 +59,7 @@ function unknownOutcome(state: SessionState, id: string): Standstill {
   const first = open[0];
   const named = open.map((effect) => {
     const over = isoOf(windowOverAt(effect, state.lastClaimAt));
-    const fenced = effect.fences && state.epoch > effect.epoch ? ", and its target refuses a late call" : "";
+    const fenced = isFencedOff(effect, state.epoch) ? ", and its target refuses a late call" : "";
     return `${effect.tool} under the key ${effect.key} (asked for at seq ${effect.seq}; a late call can arrive until ${over}${fenced})`;
   });
   return {

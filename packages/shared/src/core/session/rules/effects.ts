@@ -4,13 +4,13 @@
  * E1. Under one key there is one action: the same key with other arguments is a conflict.
  * E2. After an accepted intent without outcome, no later owner asks for another before it is settled.
  * E3. `did_not_happen` counts only at the current epoch, and only where the target fences and was looked at in a higher epoch
- *     than the intent's, or where the call window is over by the log's time, counted from the later of intent and last claim.
+ *     than the intent's and nobody calls it again by itself, or where the call window is over by the log's time, counted from the later of intent and last claim.
  *     A later epoch's answer that nothing happened says the same of the earlier call, and counts under the same condition.
  * E4. A person's word counts only while that effect is unknown.
  * E5. Once cost or tokens are spent to the last no intent is accepted; what is in flight is settled.
  * E6. An intent's digest is that of its arguments, whether or not anybody has to approve it.
  */
-import type { LogTime, Seq } from "../../brand.ts";
+import type { Epoch, LogTime, Seq } from "../../brand.ts";
 import type { RecordOf } from "../../events/envelope.ts";
 import { digestOf } from "../../json.ts";
 import { spentToTheLast } from "../../budget/budget.ts";
@@ -49,7 +49,7 @@ export const effectRules: Rules<"tool_requested" | "tool_result" | "reconciled">
     if (!effect) return "not_owed";
     if (effect.settled !== null) return "duplicate";
     if (effect.epoch !== state.epoch && effect.contract !== "idempotent") return "not_owed";
-    if (effect.epoch !== state.epoch && record.data.outcome === "failed" && !mayConclude(state, effect, by.time)) return "not_owed";
+    if (effect.epoch !== state.epoch && record.data.outcome === "failed" && !maySayFailed(state, effect, by.time)) return "not_owed";
     return settle(state, effect, { outcome: record.data.outcome, result: record.data.result, by });
   },
 
@@ -67,9 +67,23 @@ export const effectRules: Rules<"tool_requested" | "tool_result" | "reconciled">
   },
 };
 
-/** May it be said that the effect did not happen? Its target fences and knows a higher epoch, or no call of it can be under way. */
+/**
+ * A look under this epoch leaves no call that could still be applied. Not so where the effect is `idempotent`: the owner of this very
+ * epoch calls it again, and its target's fence lets that call through.
+ */
+export function isFencedOff(effect: Effect, epoch: Epoch): boolean {
+  return effect.fences && effect.contract !== "idempotent" && epoch > effect.epoch;
+}
+/** May it be said that the effect did not happen? Nobody can have it applied any more: behind a fence, or because no call of it can be under way. */
 function mayConclude(state: SessionState, effect: Effect, time: LogTime): boolean {
-  return (effect.fences && state.epoch > effect.epoch) || time > windowOverAt(effect, state.lastClaimAt);
+  return isFencedOff(effect, state.epoch) || isWindowOver(state, effect, time);
+}
+/** The owner's own answer to a repeated call: behind the fence that this call has set no earlier one is applied, and it makes no other. */
+function maySayFailed(state: SessionState, effect: Effect, time: LogTime): boolean {
+  return (effect.fences && state.epoch > effect.epoch) || isWindowOver(state, effect, time);
+}
+function isWindowOver(state: SessionState, effect: Effect, time: LogTime): boolean {
+  return time > windowOverAt(effect, state.lastClaimAt);
 }
 
 /** Nobody knows: the session failed on it, or its writer's epoch has passed. */
