@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["packages/**/*.test.ts", "services/**/*.test.ts", "examples/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/.cache/**", "**/.loopledger/**"],
-    globalSetup: ["test/support/parts/run.ts"],
+    globalSetup: ["test/support/parts/global-setup.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -27,10 +27,12 @@ export function countResults(files: readonly FileResult[]): Counts {
   return { passed, failed: failed + brokenFiles, other: statuses.length - passed - failed };
 }
 
-function runVitest(args: readonly string[]): Promise<number> {
+function runVitest(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<number> {
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
   return new Promise((done, fail) => {
-    const child = spawn(process.execPath, [vitest, "run", ...args], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+    const child = spawn(process.execPath, [vitest, "run", ...args], {
+      cwd: root, env: { ...process.env, ...variables }, stdio: ["ignore", "inherit", "inherit"],
+    });
     child.on("error", fail);
     child.on("close", (code) => done(code ?? 1));
   });
@@ -43,15 +45,24 @@ export function readCounts(report: string): Counts {
   return countResults(testResults);
 }
 
+export interface TestRunOptions {
+  /** Where the report goes; its folder is made. */
+  readonly report: string;
+  /** Files that are left out. */
+  readonly excluded?: readonly string[];
+  /** Real services are up before the first test, so that no test waits for a download. */
+  readonly startsParts?: boolean;
+}
+
 /**
  * Runs the tests once and reads the counts from the report that vitest itself wrote.
  * @param paths folders or files, none for all of them
- * @param report where the report goes; its folder is made
  */
-export async function runTests(paths: readonly string[], report: string): Promise<{ code: number; counts: Counts }> {
+export async function runTests(paths: readonly string[], { report, excluded = [], startsParts = false }: TestRunOptions): Promise<{ code: number; counts: Counts }> {
   rmSync(report, { force: true });
   mkdirSync(dirname(report), { recursive: true });
-  const code = await runVitest(["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...paths]);
+  const words = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...excluded.map((file) => `--exclude=${file}`), ...paths];
+  const code = await runVitest(words, startsParts ? { LOOPLEDGER_TEST_PARTS: "at-once" } : {});
   const counts = readCounts(report);
   const sound = counts.failed === 0 && counts.other === 0 && counts.passed > 0;
   return { code: sound ? code : code || 1, counts };

@@ -19,7 +19,7 @@ if (unknown.length > 0) {
 const red = await runGates(names);
 if (values.only === undefined && values.static !== true) {
   const report = join(root, ".cache", "reports", "verify.json");
-  const { code, counts } = await runTests(["packages", "services", "test/tidy.test.ts"], report);
+  const { code, counts } = await runTests(["packages", "services", "test/tidy.test.ts"], { report });
   process.stdout.write(`unit tests: ${counts.passed + counts.failed} ran, ${counts.passed} passed, ${counts.failed} failed\n`);
   if (code !== 0) red.push("unit tests");
 }

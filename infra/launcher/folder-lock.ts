@@ -52,7 +52,7 @@ export async function withLock<T>(lock: string, work: () => Promise<T>, tell?: (
       dropStaleLock(lock, owner);
       continue;
     }
-    if (!told && owner !== null) tell?.(`waiting for process ${owner.pid}, which works on the same folder`);
+    if (!told && owner !== null && owner.pid !== process.pid) tell?.(`waiting for process ${owner.pid}, which works on the same folder`);
     told = true;
     await pause(50);
   }

@@ -35,6 +35,7 @@ export function makeCheckout(): SmallCheckout {
   write("pnpm-workspace.yaml", "packages: []\n");
   write("packages/cli/package.json", '{ "type": "module" }');
   write("services/worker/package.json", '{ "type": "module" }');
+  write("infra/package.json", '{ "type": "module" }');
   write("packages/cli/src/main.ts", PROGRAM);
   cpSync(join(source, "scripts"), join(root, "scripts"), { recursive: true });
   mkdirSync(join(root, "bin"));

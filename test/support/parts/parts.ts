@@ -14,7 +14,7 @@ import { currentRun } from "./run.ts";
 export { ownKafka, type OwnKafka } from "./own-kafka.ts";
 export { ownRedis, type OwnRedis } from "./own-redis.ts";
 
-const variables: Readonly<Record<PartName, string>> = {
+export const partVariables: Readonly<Record<PartName, string>> = {
   kafka: "LOOPLEDGER_KAFKA_BROKERS", redis: "LOOPLEDGER_REDIS_URL", registry: "LOOPLEDGER_REGISTRY_URL",
 };
 /** What the launcher lacks on this machine; any other failure of it is one to be seen. */
@@ -36,7 +36,7 @@ function address(part: PartName): Promise<string> {
 }
 
 async function choose(part: PartName): Promise<string> {
-  const named = process.env[variables[part]];
+  const named = process.env[partVariables[part]];
   if (named) {
     await mustListen(part, named);
     return named;
@@ -55,7 +55,7 @@ async function launch(part: PartName): Promise<string> {
     folder, owner, only: [part], ports: "free", topics: null, variables: process.env,
     tell: (text) => void process.stderr.write(`tests: ${text}\n`),
   });
-  return env[variables[part]] ?? "";
+  return env[partVariables[part]] ?? "";
 }
 
 async function contain(part: PartName, launcher: Error): Promise<string> {
@@ -66,7 +66,7 @@ async function contain(part: PartName, launcher: Error): Promise<string> {
     const next = (launcher as { next?: string }).next ?? "";
     throw new Error([
       `The tests need a real ${part}, and there is none:`,
-      `  ${variables[part]} is not set,`,
+      `  ${partVariables[part]} is not set,`,
       `  the local launcher says: ${launcher.message} ${next}`,
       `  testcontainers says: ${engine instanceof Error ? engine.message : String(engine)}`,
     ].join("\n"), { cause: launcher });
@@ -80,7 +80,7 @@ async function mustListen(part: PartName, named: string): Promise<void> {
     const { hostname, port, protocol } = new URL(one);
     return listens(hostname, Number(port || (protocol === "https:" ? 443 : protocol === "http:" ? 80 : 6379)));
   }));
-  if (!answers.includes(true)) throw new Error(`${variables[part]} names ${named}, and nobody listens there. Mend it, or unset it: then the tests start a ${part} of their own.`);
+  if (!answers.includes(true)) throw new Error(`${partVariables[part]} names ${named}, and nobody listens there. Mend it, or unset it: then the tests start a ${part} of their own.`);
 }
 
 function listens(host: string, port: number): Promise<boolean> {
