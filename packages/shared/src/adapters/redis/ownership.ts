@@ -125,7 +125,9 @@ function createArbiter(
     const before = taken.get(resource);
     const until = clock.monotonic() + ttlMs;
     const isOwn = before !== undefined && before.by === by && before.until > clock.monotonic();
-    const lock = await (isOwn ? before.lock.extend(ttlMs) : redlock.acquire([keyOf(resource)], ttlMs));
+    const acquire = (): Promise<Lock> => redlock.acquire([keyOf(resource)], ttlMs);
+    // A lock that Redis has forgotten is free to all again.
+    const lock = await (isOwn ? before.lock.extend(ttlMs).catch(acquire) : acquire());
     return { by, lock, until };
   };
   return async (resource, by, ttlMs) => {

@@ -70,7 +70,7 @@ return document`);
 
 /**
  * ARGV: 4 name of the sorted set, 5 name of another one in which a row has to stand too or "", 6 and 7 time and session of the
- * row before or "", 8 rows wanted, 9 rows looked at. {"1" where more may follow, time and session of the last row looked at,
+ * row before or "", 8 rows wanted, 9 rows looked at where not every row counts. {"1" where more may follow, time and session of the last row looked at,
  * then session, time and document of each row; a document is nil where it is missing}.
  */
 export const listViews = script(`if owner ~= own then return {"0", "", ""} end
@@ -78,6 +78,8 @@ local set, other, wanted, looked = base .. ARGV[4], false, tonumber(ARGV[8]), to
 if ARGV[5] ~= "" then
   other = base .. ARGV[5]
   if redis.call("ZCARD", other) < redis.call("ZCARD", set) then set, other = other, set end
+else
+  looked = wanted
 end
 -- By bytes, as the set orders them; a comparison of strings would go by the server's language.
 local function isBelow(a, b)

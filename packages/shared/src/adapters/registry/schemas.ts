@@ -56,6 +56,8 @@ async function askForId({ registry, address, ask }: RegistryClient, topic: strin
 
 /** Whether records of this schema are JSON. Throws `unknown_schema`, `registry_unreachable`. */
 async function isJson({ registry, address, ask }: RegistryClient, id: number): Promise<boolean> {
+  const known = registry.cache.getSchema(id);
+  if (known) return known.type === SchemaType.JSON;
   try {
     await ask(() => registry.getSchema(id));
   } catch (error) {
