@@ -1,4 +1,5 @@
 /** The story behind the first recorded history: a small session in which much goes wrong and everything ends well. */
+import { values } from "@loopledger/shared/core/session/persistent-map";
 import type { Act } from "@loopledger/shared/testing";
 import { Story, actionOf, actorOf, asks, claim, digestOfText, fails, fired, inconclusive, own, owed, passes, person, recordOf, reported, requested, submit, written } from "@loopledger/shared/testing";
 
@@ -12,7 +13,7 @@ const answer = (over: object): Act => person("approval_decided", { checkpoint: "
 const api = { check: "api-tests", checkDigest: digestOfText("api-tests") };
 const approveLast = (story: Story) => written(story, person("approval_decided", {
   checkpoint: story.state.pending[0] ?? "none", decision: "APPROVE", comment: "",
-  digest: story.state.checkpoints.buckets.flatMap((bucket) => Object.values(bucket ?? {})).find((one) => one.id === story.state.pending[0])?.digest ?? shown.digest,
+  digest: values(story.state.checkpoints).find((one) => one.id === story.state.pending[0])?.digest ?? shown.digest,
 }, "bea"));
 
 function firstLeaf(story: Story): void {

@@ -10,7 +10,7 @@ const anything = fc.anything({
   maxDepth: 4, withBigInt: true, withDate: true, withMap: true, withNullPrototype: true, withObjectString: true, withSparseArray: true, withTypedArray: true, withBoxedValues: true,
 });
 const odd = [
-  undefined, Number.NaN, Number.POSITIVE_INFINITY, -0, 1n, Symbol("s"), () => 1, new Date(0), new Map(), [undefined], [, 1], { a: undefined }, { [Symbol("s")]: 1 },
+  undefined, Number.NaN, Number.POSITIVE_INFINITY, -0, 1n, Symbol("s"), () => 1, new Date(0), new Map(), [undefined], new Array(2), { a: undefined }, { [Symbol("s")]: 1 },
   Object.create(null), new (class Named { a = 1; })(), JSON.parse('{"__proto__":{"a":1},"b":2}'), { toJSON: () => 1 }, Object.defineProperty({}, "hidden", { value: () => 1 }),
 ];
 

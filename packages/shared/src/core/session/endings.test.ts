@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { asks, begin, claim, dispatchAhead, fails, fired, own, owed, passes, person, reported, requested, scheduler, submit, toBuild, toFirstCheck, toReview, written } from "../../testing/index.ts";
+import { values } from "./persistent-map.ts";
 import { nextDerived } from "./derive.ts";
 
 const cancelled = { disposition: "cancelled", reason: "cancelled" } as const;
@@ -33,7 +34,7 @@ describe("rejection and expiry", () => {
   const reject = () => person("approval_decided", { decision: "REJECT" });
   const answered = (decision: "REJECT" | "APPROVE") => (story: Parameters<typeof written>[0]) => {
     const [id] = story.state.pending;
-    const digest = story.state.checkpoints.buckets.flatMap((bucket) => Object.values(bucket ?? {})).find((one) => one.id === id)?.digest;
+    const digest = values(story.state.checkpoints).find((one) => one.id === id)?.digest;
     return written(story, person("approval_decided", { checkpoint: id as never, decision, digest: digest as never }));
   };
   it("end at once where nothing is unsettled, for good", () => {

@@ -15,6 +15,17 @@ describe("the persistent map", () => {
       expect(values(mine).sort()).toEqual([...real.values()].sort());
     }));
   });
+  it("stays flat: a key more makes a path of small pieces new, and shares everything else", () => {
+    const many = Array.from({ length: 20_000 }, (_, at) => [`key-${at}`, at] as const);
+    const before = filled(many);
+    const after = put(before, "one more", 0);
+    const pieces = (node: unknown): unknown[] => (Array.isArray(node) ? [node, ...node.flatMap(pieces)] : node === null ? [] : [node]);
+    const known = new Set(pieces(before.buckets));
+    const fresh = pieces(after.buckets).filter((piece) => !known.has(piece));
+    expect(fresh.length).toBeLessThanOrEqual(8 + 16);
+    expect(lookUp(before, "one more")).toBeUndefined();
+    expect(after.size).toBe(20_001);
+  });
   it("never changes an older version", () => {
     fc.assert(fc.property(writes, keys, fc.integer(), (list, key, value) => {
       const before = filled(list);

@@ -15,7 +15,7 @@ export interface Snapshot {
 }
 
 /** Rises whenever the meaning of a member of the state changes. */
-const format = 2;
+const format = 3;
 const members = Object.keys(emptySession("" as SessionId)).sort().join();
 
 export function writeSnapshot({ state, next }: Snapshot): string {
