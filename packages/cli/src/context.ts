@@ -28,6 +28,8 @@ export interface CommandContext {
   readonly cwd: string;
   /** Absolute. */
   readonly dataFolder: string;
+  /** Where the ledger lies, for sentences: the brokers, or the data folder. */
+  readonly where: string;
   /** `--config`, absolute; null = the working folder's. */
   readonly configPath: string | null;
   /** A gateway to work on instead of the data folder. */
@@ -47,11 +49,12 @@ export interface CommandContext {
 export function makeContext(environment: Environment, options: GlobalOptions): CommandContext {
   const cwd = process.cwd();
   const url = options.url ?? environment.url;
+  const dataFolder = resolve(cwd, options.data ?? environment.dataFolder ?? ".loopledger");
   const context: CommandContext = {
     print: makePrinter({ stdout: process.stdout, stderr: process.stderr, colours: environment.colours, redraws: !environment.ci && options.json !== true }),
     json: options.json ?? false,
     environment, cwd,
-    dataFolder: resolve(cwd, options.data ?? environment.dataFolder ?? ".loopledger"),
+    dataFolder, where: environment.kafkaBrokers ?? dataFolder,
     configPath: options.config === undefined ? null : resolve(cwd, options.config),
     remote: url === null ? null : { url, token: options.token ?? environment.token },
     hint: (text, from = cwd) => typable(text, { environment, cwd: from, dataFolder: context.dataFolder, configPath: context.configPath, url }),

@@ -43,7 +43,7 @@ export async function withSession<T>(context: CommandContext, id: string, work: 
   try {
     const { engine } = opened;
     const state = await engine.folds.open(sessionId);
-    if (state.seq === 0) throw unknownSession(id, context.dataFolder);
+    if (state.seq === 0) throw unknownSession(id, context.where);
     return await work(sessionOn(engine, sessionId, { kind: "human", id: context.environment.user }));
   } finally {
     await opened.close();

@@ -37,13 +37,13 @@ function advanceAction(bind: Bind) {
   return bind(async (context, [id = ""]) => {
     if (context.remote) throw new UsageError("advance works on a ledger, with the handlers of this folder.", { next: "Leave --url and LOOPLEDGER_URL out." });
     const sessionId = id as SessionId;
-    if (!hasLedger(context.dataFolder)) throw unknownSession(id, context.dataFolder);
+    if (context.environment.kafkaBrokers === null && !hasLedger(context.dataFolder)) throw unknownSession(id, context.where);
     const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
     const draining = drainOnSignals({ exitCode: exitCodes.interrupted });
     const open = await context.openEngine({ handlers: handlersOf(context, project), only: (one) => one === sessionId });
     draining.drainWith(open.close);
     const before = await open.engine.folds.open(sessionId);
-    if (!before.submission) throw unknownSession(id, context.dataFolder);
+    if (!before.submission) throw unknownSession(id, context.where);
     if (isSettled(before)) return tell(context, before, "nothing is owed");
     if (isAdHoc(before)) throw adHocSession(context, before);
     const known = knownHandlers(project);

@@ -6,7 +6,7 @@ import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { SessionFold } from "../reading/folding.ts";
-import { hasLedger } from "@loopledger/composition/ports/data-folder";
+import { hasLedger, refuseNoFolder } from "@loopledger/composition/ports/data-folder";
 import { type Source, withSource } from "../reading/source.ts";
 
 interface Options { readonly session?: string; readonly verdicts?: boolean }
@@ -24,13 +24,14 @@ const chunkSize = 1_000;
 
 function dump(context: CommandContext, { session, verdicts = false }: Options): Promise<ExitCode> {
   if (context.remote) throw new UsageError("ledger dump reads the ledger itself; a gateway does not hand it out.", { next: "Leave --url and LOOPLEDGER_URL out." });
+  if (context.environment.kafkaBrokers === null) refuseNoFolder(context.dataFolder);
   if (context.environment.kafkaBrokers === null && session === undefined && !hasLedger(context.dataFolder)) {
     context.print.note(`There is no ledger in ${context.dataFolder}: nothing is dumped. --data names another data folder.`);
     return Promise.resolve(exitCodes.done);
   }
   return withSource(context, async (source) => {
     const { LocalReader } = await import("../reading/local-reader.ts");
-    if (session !== undefined) await new LocalReader(source, context.dataFolder).status(session);
+    if (session !== undefined) await new LocalReader(source, context.where).status(session);
     const rowOf = verdicts ? verdictRows(source) : dumpRow;
     for await (const entries of session === undefined ? wholeLedger(source) : [await source.ledger.readSession(session as SessionId)]) {
       for (const entry of entries) context.print.row(rowOf(entry));

@@ -49,8 +49,8 @@ async function printTable(context: CommandContext, rows: AsyncIterable<ListRow>,
 }
 
 /** Where was looked, so that a wrong folder is seen as one. */
-function nothingText({ remote, environment, dataFolder, hint }: CommandContext): string {
-  const where = remote?.url ?? environment.kafkaBrokers ?? dataFolder;
+function nothingText({ remote, environment, dataFolder, where: place, hint }: CommandContext): string {
+  const where = remote?.url ?? place;
   const absent = remote === null && environment.kafkaBrokers === null && !hasLedger(dataFolder);
   const begins = hint("`loopledger run --help` says how one is begun; --data names another data folder.");
   return absent ? `There are no sessions in ${where}: there is no ledger. ${begins}` : `There are no sessions on ${where}. ${begins}`;

@@ -84,8 +84,8 @@ export class Development {
       const services = await startServices(open, {
         roles: await rolesOf(roleNames), stepLimitMs: stepLimitMs(project), serves: servedBy(project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, principal: context.environment.user,
       });
-      if (services.port === null) dim(`Port ${port} is taken, so there is no API this time (--port names another one); data lies in ${context.dataFolder}.`);
-      else dim(`The API is on http://${host}:${services.port}; data lies in ${context.dataFolder}. This is process ${process.pid}; ${once ? "it leaves when the goals have ended" : "Ctrl-C ends it"}.`);
+      if (services.port === null) dim(`Port ${port} is taken, so there is no API this time (--port names another one); data lies in ${context.where}.`);
+      else dim(`The API is on http://${host}:${services.port}; data lies in ${context.where}. This is process ${process.pid}; ${once ? "it leaves when the goals have ended" : "Ctrl-C ends it"}.`);
       if (services.port === null) return services;
       const withdraw = announcePort({ port: services.port, self: open.engine.host.self(), dataFolder: context.dataFolder });
       return { ...services, stop: () => services.stop().finally(withdraw) };

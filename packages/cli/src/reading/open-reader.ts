@@ -17,5 +17,5 @@ async function openReader(context: CommandContext): Promise<Reader> {
     return new RemoteReader(context.remote);
   }
   const [{ openSource }, { LocalReader }] = await Promise.all([import("./source.ts"), import("./local-reader.ts")]);
-  return new LocalReader(await openSource(context), context.environment.kafkaBrokers ?? context.dataFolder);
+  return new LocalReader(await openSource(context), context.where);
 }
