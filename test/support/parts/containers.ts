@@ -1,7 +1,7 @@
 /** The last resort: parts in containers, where an engine runs. They end with the process that started them. */
 import type { PartName } from "@loopledger/infra/launcher";
 
-const images = { kafka: "apache/kafka:4.1.0", redis: "redis:8-alpine", registry: "apicurio/apicurio-registry:3.3.3" } as const;
+const images = { kafka: "confluentinc/cp-kafka:7.9.1", redis: "redis:8-alpine", registry: "apicurio/apicurio-registry:3.3.3" } as const;
 
 export async function startContainer(part: PartName): Promise<string> {
   switch (part) {
