@@ -87,6 +87,15 @@ describe("what is looked at does nothing, and what is not there is said to be so
     expect(await shop.run("ledger", "dump", "--data", "elsewhere")).toMatchObject({ code: 0, out: "", err: expect.stringContaining("There is no ledger in") });
     expect(shop.has("elsewhere")).toBe(false);
   });
+  test("a file in place of the data folder is told by whoever reads, and never read as nothing", async () => {
+    shop.write("file", "not a ledger");
+    for (const words of [["ls"], ["approvals"], ["status", "s"], ["events", "s"], ["ledger", "dump"], ["audit"], ["projections", "ls"], ["run", "x", "--maker", "true", "--check", "true"]]) {
+      for (const data of ["file", "file/below"]) {
+        expect(await shop.run(...words, "--data", data), words.join(" ")).toMatchObject({ code: 7, out: "", err: expect.stringContaining("/file is no folder") });
+      }
+    }
+    expect(shop.read("file")).toBe("not a ledger");
+  });
   test("a data folder where none can be made is refused at once, by commands and by doctor", async () => {
     expect(await shop.run("run", "x", "--maker", "true", "--check", "true", "--data", "/proc/nowhere")).toMatchObject({ code: 7, err: expect.stringContaining("/proc/nowhere cannot be made") });
     const { out, code } = await shop.run("doctor", "--json", "--data", "/proc/nowhere/deep");

@@ -42,6 +42,7 @@ describe("refusals are problem documents", () => {
     ["a goal whose leaves wait for each other", "POST", "/v1/sessions", { body: { ...goal, leaves: [{ id: "a", title: "A", after: ["b"] }, { id: "b", title: "B", after: ["a"] }] } }, 400, "invalid_goal"],
     ["a goal that is nested too deeply", "POST", "/v1/sessions", { body: deep, headers: json }, 400, "invalid_request"],
     ["a goal that is too large", "POST", "/v1/sessions", { body: { ...goal, inputs: { a: "x".repeat(goalBytesMax) } } }, 413, "payload_too_large"],
+    ["a goal of 2 MB", "POST", "/v1/sessions", { body: { ...goal, goal: "x".repeat(2_000_000) } }, 413, "payload_too_large"],
     ["a body that is too large", "POST", "/v1/sessions/a/guidance", { body: { text: "x".repeat(1_100_000) } }, 413, "payload_too_large"],
     ["a form", "POST", "/v1/sessions", { body: "goal=x", headers: { "content-type": "application/x-www-form-urlencoded" } }, 415, "unsupported_media_type"],
     ["plain text", "POST", "/v1/sessions/a/cancel", { body: "now", headers: { "content-type": "text/plain" } }, 415, "unsupported_media_type"],

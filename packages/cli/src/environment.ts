@@ -1,4 +1,5 @@
 /** The environment of the command line, read at this one edge. */
+import { userInfo } from "node:os";
 import type { Variables } from "@loopledger/composition/environment";
 
 export type { Variables };
@@ -25,7 +26,16 @@ export interface Environment {
   readonly variables: Variables;
 }
 
-export function readEnvironment(variables: Variables = process.env): Environment {
+/** Of a process without such variables, a service's or a container's say: what the system calls its user, else the user's number. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.getuid === undefined ? "local" : `uid-${process.getuid()}`;
+  }
+}
+
+export function readEnvironment(variables: Variables = process.env, login: () => string = accountName): Environment {
   const value = (name: string): string | null => variables[name] || null;
   return {
     dataFolder: value("LOOPLEDGER_DATA"),
@@ -36,7 +46,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
     stepToken: value("LOOPLEDGER_STEP_TOKEN"),
     colours: value("NO_COLOR") === null && value("TERM") !== "dumb",
     ci: value("CI") !== null,
-    user: value("USER") ?? value("LOGNAME") ?? "local",
+    user: value("USER") ?? value("LOGNAME") ?? login(),
     variables,
   };
 }

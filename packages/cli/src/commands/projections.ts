@@ -1,6 +1,7 @@
 /** `projections`: read models are disposable. A fresh one is folded from the ledger, compared, and taken into use. */
 import type { ReadModel } from "@loopledger/shared/ports";
 import type { Engine } from "@loopledger/shared/runtime";
+import { refuseNoFolder } from "@loopledger/composition/ports/data-folder";
 import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
@@ -24,6 +25,7 @@ type Work = (opened: Opened) => Promise<ExitCode>;
 
 async function withViews(context: CommandContext, work: Work): Promise<ExitCode> {
   if (context.remote) return (await import("../remote/remote-projections.ts")).refuseRemoteProjections();
+  if (context.environment.kafkaBrokers === null) refuseNoFolder(context.dataFolder);
   const { engine, views, close } = await context.openEngine({ reads: true, still: true, views: true });
   try {
     if (!views) throw new TypeError("There is no store of views.");

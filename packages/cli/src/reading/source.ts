@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { Blobs, Clock, Ids, Ledger, ReadModel } from "@loopledger/shared/ports";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
+import { refuseNoFolder } from "@loopledger/composition/ports/data-folder";
 import type { CommandContext } from "../context.ts";
 
 export interface Source {
@@ -20,7 +21,9 @@ export interface Source {
   close(): Promise<void>;
 }
 
+/** Throws `data_folder_unusable` where the data folder is something else. */
 export async function openSource(context: CommandContext): Promise<Source> {
+  if (context.environment.kafkaBrokers === null) refuseNoFolder(context.dataFolder);
   const embedded = context.environment.kafkaBrokers === null && existsSync(join(context.dataFolder, "ledger.db"));
   return embedded ? openFolder(context.dataFolder) : openComposed(context);
 }

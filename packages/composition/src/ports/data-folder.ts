@@ -18,6 +18,15 @@ export function hasLedger(folder: string): boolean {
   return existsSync(join(folder, "ledger.db")) || existsSync(join(folder, "ledger.db-wal"));
 }
 
+/** Throws `data_folder_unusable` where the place of the folder, or one on the way to it, is something else: that reads as nothing, and is a mistake. */
+export function refuseNoFolder(folder: string): void {
+  for (let at = folder; ; at = dirname(at)) {
+    const found = statSync(at, { throwIfNoEntry: false });
+    if (found && !found.isDirectory()) throw unusable(folder, new Error(`${at} is no folder`), "used");
+    if (found || dirname(at) === at) return;
+  }
+}
+
 /** What this program keeps in its data folder, one by one: the folder may be somebody's workspace. */
 export function ownPlaces(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => ours.test(name)).map((name) => join(folder, name)) : [];
@@ -25,6 +34,7 @@ export function ownPlaces(folder: string): string[] {
 
 /** Makes the folder and what leads to it. Throws `data_folder_unusable` where that cannot be done; a file system that takes no folders is found out at once. */
 export function makeDataFolder(folder: string): void {
+  refuseNoFolder(folder);
   const missing: string[] = [];
   for (let at = folder; !existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.unshift(at);
   try {
@@ -57,9 +67,9 @@ function leaveOutOfGit(folder: string): void {
   }
 }
 
-function unusable(folder: string, error: unknown): Refusal {
+function unusable(folder: string, error: unknown, what: "made" | "used" = "made"): Refusal {
   const why = error instanceof Error ? error.message : String(error);
-  return new Refusal("data_folder_unusable", `The data folder ${folder} cannot be made: ${why}.`, {
+  return new Refusal("data_folder_unusable", `The data folder ${folder} cannot be ${what}: ${why}.`, {
     exitCode: exitCodes.unreachable, next: "Name another one with --data or LOOPLEDGER_DATA: any folder on a disk that this user may write to.",
   });
 }
