@@ -8,7 +8,7 @@
 import type { LogTime, SessionId } from "@loopledger/shared/core/brand";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { Evolve, FoldEntry, Verdict } from "@loopledger/shared/core/session/evolve";
-import { values } from "@loopledger/shared/core/session/persistent-map";
+import { type PMap, values } from "@loopledger/shared/core/session/persistent-map";
 import { windowOverAt } from "@loopledger/shared/core/session/rules/effects";
 import { type SessionState, emptySession } from "@loopledger/shared/core/session/state";
 import { entryOf, firstInstant, sha256, testSession } from "@loopledger/shared/testing";
@@ -31,7 +31,16 @@ const shown: ReadonlySet<string> = new Set([
   "seq", "since", "createdAt", "at", "lastAt", "claimedAt", "lastClaimAt", "intentAt", "position", "void", "takeovers", "digest", "pinned", "host",
   "runningMs", "runningSince", "receipt", "submission", "expiresAt", "result", "message", "evidence",
 ]);
-const isMap = (value: object): value is { size: number; buckets: readonly (object | null)[] } => Object.hasOwn(value, "buckets") && Object.hasOwn(value, "size");
+const isMap = (value: object): value is PMap<unknown> => Object.hasOwn(value, "buckets") && Object.hasOwn(value, "size");
+
+/** The pairs of the fold's own kind of map, in an order that says nothing of when they came. */
+function pairsOf(node: unknown): [string, unknown][] {
+  if (node === null || typeof node !== "object") return [];
+  if (Array.isArray(node)) return node.flatMap(pairsOf);
+  const { keys, values: held } = node as { readonly keys: readonly string[]; readonly values: readonly unknown[] };
+  return keys.map((key, at) => [key, held[at]]);
+}
+const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => (one < other ? -1 : 1);
 
 /** What of a state decides about what may follow. */
 export function sketchOf(state: SessionState, now: LogTime): string {
@@ -43,7 +52,7 @@ export function sketchOf(state: SessionState, now: LogTime): string {
   return JSON.stringify({ ...state, windows }, (name, value: unknown) => {
     if (shown.has(name)) return undefined;
     if (name === "dueAt") return left(value as number);
-    return value !== null && typeof value === "object" && isMap(value) ? value.buckets.filter((one) => one !== null) : value;
+    return value !== null && typeof value === "object" && isMap(value) ? pairsOf(value.buckets).sort(byKey) : value;
   });
 }
 
