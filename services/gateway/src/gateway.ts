@@ -69,7 +69,7 @@ export async function startGateway(engine: Engine, options: ListenOptions): Prom
   }
   // A socket that could not be taken, say: the others are served, and it counts as working again after a while without another.
   const part = engine.supervision.part("gateway.server");
-  app.server.on("error", (error) => void part.after(part.failed(error), () => undefined));
+  app.server.on("error", (error) => void part.again(error, () => undefined));
   const { port } = app.server.address() as AddressInfo;
   return { url: `http://${host === "::1" ? "[::1]" : host}:${port}`, port, stop };
 }

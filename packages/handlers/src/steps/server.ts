@@ -61,7 +61,7 @@ export async function startStepServer({ log, part }: StepServerOptions = {}): Pr
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);
   });
-  server.on("error", (error) => void part?.after(part.failed(error), () => undefined));
+  server.on("error", (error) => void part?.again(error, () => undefined));
   server.unref();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

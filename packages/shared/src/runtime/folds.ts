@@ -220,7 +220,7 @@ export class Folds {
     this.#missed.set(sessionId, queued);
     if (this.#retrying.has(sessionId)) return;
     this.#retrying.add(sessionId);
-    this.#parts.history.after(this.#parts.history.failed(error, sessionId), async () => {
+    this.#parts.history.again(error, async () => {
       if (this.#missed.has(sessionId) && this.#subscription) await this.#load(sessionId);
       this.#retrying.delete(sessionId);
     }, sessionId);
@@ -246,8 +246,7 @@ export class Folds {
     } catch (error) {
       kept.gap = { partition: entry.partition, first: entry.offset, last: entry.offset };
       this.#gaps.add(kept);
-      const { fold: part } = this.#parts;
-      part.after(part.failed(error, entry.key), () => this.#mend(kept), entry.key);
+      this.#parts.fold.again(error, () => this.#mend(kept), entry.key);
     }
   }
   #fold(kept: Kept, entry: LogEntry): void {

@@ -97,7 +97,7 @@ export class Listeners {
     try {
       one.listener(change);
     } catch (error) {
-      const cancel = one.part.after(one.part.failed(error, sessionId), () => this.#retell(one, sessionId), sessionId);
+      const cancel = one.part.again(error, () => this.#retell(one, sessionId), sessionId);
       one.behind.set(sessionId, { partition: entry.partition, state: before, next: entry.offset, last: entry.offset, cancel });
       this.#late.add(one);
     }
@@ -149,7 +149,7 @@ export class PositionListeners {
       try {
         listener();
       } catch (error) {
-        const cancel = part.after(part.failed(error), () => {
+        const cancel = part.again(error, () => {
           listener();
           this.#again.delete(listener);
         });

@@ -90,6 +90,12 @@ export class Part {
     attempt.arm(delayMs);
     return () => attempt.cancel();
   }
+  /** Something was thrown: calls after the pause, until it has worked. */
+  again(error: unknown, call: () => unknown, key = ""): () => void {
+    const attempt = new Attempt(this, this.#options.clock, { call, key });
+    attempt.fail(error);
+    return () => attempt.cancel();
+  }
   /** Calls at once, and where that throws or rejects again after a pause, until it has worked. */
   now(call: () => unknown, key = ""): () => void {
     const attempt = new Attempt(this, this.#options.clock, { call, key });
@@ -128,11 +134,14 @@ class Attempt {
     if (this.#isOver) return;
     try {
       const made = this.#call();
-      if (made instanceof Promise) made.then(() => this.#worked(), (error: unknown) => this.#again(error));
+      if (made instanceof Promise) made.then(() => this.#worked(), (error: unknown) => this.fail(error));
       else this.#worked();
     } catch (error) {
-      this.#again(error);
+      this.fail(error);
     }
+  }
+  fail(error: unknown): void {
+    if (!this.#isOver) this.arm(this.#failed(error));
   }
   cancel(): void {
     if (this.#isOver) return;
@@ -144,10 +153,6 @@ class Attempt {
   #worked(): void {
     this.#isOver = true;
     this.#part.works(this.#key);
-  }
-  #again(error: unknown): void {
-    if (this.#isOver) return;
-    this.arm(this.#failed(error));
   }
   #failed(error: unknown): number {
     this.#hasFailed = true;
