@@ -84,7 +84,7 @@ describe("the beginning of a ledger on Kafka", () => {
 
   it("is told to be unreachable where no broker listens", async () => {
     const topic = await startTopic();
-    await expect(topic.open({ connection: { brokers: ["127.0.0.1:1"] } })).rejects.toMatchObject({ code: "ledger_unreachable", then: "retry" });
+    await expect(topic.open({ connection: { brokers: ["127.0.0.1:1"], patience: "none" } })).rejects.toMatchObject({ code: "ledger_unreachable", then: "retry" });
   });
 });
 
@@ -143,6 +143,25 @@ describe("a ledger on Kafka that loses records", () => {
     await expect(ledger.read(0, 0 as Offset, 10)).rejects.toMatchObject({ code: "ledger_lost" });
     await expect(ledger.subscribe(new Map([[0, 0 as Offset]]), () => undefined)).rejects.toMatchObject({ code: "ledger_lost" });
     expect((await ledger.read(0, 3 as Offset, 10)).map(({ value }) => value)).toEqual(["2", "3", "4"]);
+  });
+});
+
+describe("a reader of a ledger on Kafka", () => {
+  it("is handed the same entries again where it threw, before any later one", async () => {
+    const topic = await startTopic({ partitions: 1 });
+    const told: unknown[] = [];
+    const ledger = await topic.open({ log: (error) => void told.push(error) });
+    const handed: string[] = [];
+    let faults = 2;
+    const subscription = await ledger.subscribe(await ledger.end(), (entries) => {
+      handed.push(entries[0]?.value ?? "");
+      if (faults-- > 0) throw new Error("The listener is not ready.");
+    });
+    await ledger.append(session, ["1"]);
+    await ledger.append(session, ["2"]);
+    await subscription.caughtUp();
+    expect(handed.slice(0, 3)).toEqual(["1", "1", "1"]);
+    expect(told).toMatchObject([{ message: "The listener is not ready." }, { message: "The listener is not ready." }]);
   });
 });
 

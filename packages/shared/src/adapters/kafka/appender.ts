@@ -31,8 +31,6 @@ export interface AppenderOptions {
 }
 
 const APPENDS = "appends";
-/** How long an append waits for a cluster that is away before it is given up: about a hundred tries. */
-const PATIENCE_MS = 50_000;
 const CLOSING_MS = 3_000;
 const REQUEST_BYTES_MAX = 8 << 20;
 
@@ -148,10 +146,11 @@ export class Appender {
       case "too_large":
         if (!lane.divide()) lane.refused(tooLarge(where, part.errorCode));
         break;
+      case "bad_record":
+        if (!lane.divide()) lane.refused(refusal(where, part.errorCode));
+        break;
       case "refused":
-        lane.refused(new LoopledgerError("ledger_read_only", `The broker refuses records of ${where}: ${codeName(part.errorCode)}.`, {
-          next: "Give this principal WRITE on the topic, or see what the broker's log says.",
-        }));
+        lane.refused(refusal(where, part.errorCode));
         break;
       case "again": case "no_topic": case "out_of_range":
         this.#again(lane, new Error(`${where}: ${codeName(part.errorCode)}.`));
@@ -164,7 +163,7 @@ export class Appender {
     const { clock, topology, troubled } = this.#options;
     lane.isBusy = true;
     lane.tries += 1;
-    if (lane.expire(clock.monotonic() - PATIENCE_MS, unreachable(topology.topic, failure))) this.#settle();
+    if (lane.expire(clock.monotonic() - topology.limits.writeMs, unreachable(topology.topic, failure))) this.#settle();
     if (lane.tries > 1) troubled(failure);
     void this.#rest(lane);
   }
@@ -202,4 +201,10 @@ export class Appender {
 
 function tooLarge(where: string, code: number): LoopledgerError {
   return new LoopledgerError("batch_too_large", `Records that belong together are larger than ${where} takes in one batch (${codeName(code)}).`);
+}
+
+function refusal(where: string, code: number): LoopledgerError {
+  return new LoopledgerError("ledger_read_only", `The broker refuses records of ${where}: ${codeName(code)}.`, {
+    next: "Give this principal WRITE on the topic, or see what the broker's log says.",
+  });
 }

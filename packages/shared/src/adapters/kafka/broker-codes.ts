@@ -7,11 +7,14 @@ export type CodeMeaning =
   /** The topic is not known to that broker. */
   | "no_topic"
   | "too_large"
+  /** One of the records is none; which one only single sends tell. */
+  | "bad_record"
   /** No try will ever succeed before a person has changed something. */
   | "refused";
 
 const OUT_OF_RANGE = 1;
 const NO_TOPIC = 3;
+const BAD_RECORD: ReadonlySet<number> = new Set([32, 87]);
 const TOO_LARGE: ReadonlySet<number> = new Set([10, 18]);
 const names: Readonly<Record<number, string>> = {
   1: "OFFSET_OUT_OF_RANGE", 2: "CORRUPT_MESSAGE", 3: "UNKNOWN_TOPIC_OR_PARTITION", 5: "LEADER_NOT_AVAILABLE", 6: "NOT_LEADER_OR_FOLLOWER",
@@ -21,7 +24,7 @@ const names: Readonly<Record<number, string>> = {
   35: "UNSUPPORTED_VERSION", 42: "INVALID_REQUEST", 43: "UNSUPPORTED_FOR_MESSAGE_FORMAT", 44: "POLICY_VIOLATION", 56: "KAFKA_STORAGE_ERROR",
   74: "FENCED_LEADER_EPOCH", 75: "UNKNOWN_LEADER_EPOCH", 76: "UNSUPPORTED_COMPRESSION_TYPE", 87: "INVALID_RECORD",
 };
-const REFUSED: ReadonlySet<number> = new Set([17, 21, 29, 31, 32, 35, 42, 43, 44, 76, 87]);
+const REFUSED: ReadonlySet<number> = new Set([17, 21, 29, 31, 35, 42, 43, 44, 76]);
 
 export function codeName(code: number): string {
   return names[code] ?? `error ${code}`;
@@ -32,5 +35,6 @@ export function codeMeaning(code: number): CodeMeaning {
   if (code === OUT_OF_RANGE) return "out_of_range";
   if (code === NO_TOPIC) return "no_topic";
   if (TOO_LARGE.has(code)) return "too_large";
+  if (BAD_RECORD.has(code)) return "bad_record";
   return REFUSED.has(code) ? "refused" : "again";
 }

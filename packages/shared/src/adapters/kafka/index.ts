@@ -1,3 +1,5 @@
 /** The ledger on Kafka. The client, kafkajs, is imported in this folder only. */
 export { brokerList, connectKafka, defaultClientId, type KafkaConnection, type KafkaSasl } from "./connection.ts";
 export { defaultPrefix, type KafkaLedgerOptions, ledgerTopic, openKafkaLedger } from "./ledger.ts";
+export { openTopicReader, type TopicGap, type TopicReader, type TopicReaderOptions, type TopicRecord } from "./topic-reader.ts";
+export { openTopicWriter, type RawRecord, type TopicWriter, type TopicWriterOptions } from "./topic-writer.ts";

@@ -9,10 +9,10 @@ import { registerCodecs } from "./codecs.ts";
 import type { KafkaConnection } from "./connection.ts";
 import { sizeOf, toRecord } from "./entries.ts";
 import { establishIdentity, type Identity } from "./identity.ts";
-import { isClosedError, unreachable } from "./patience.ts";
+import { isClosedError, meetTopic, unreachable } from "./patience.ts";
 import { Reading, Shown } from "./reading.ts";
 import { LedgerSubscription } from "./subscription.ts";
-import { Topology, TopicMissing } from "./topology.ts";
+import { Topology } from "./topology.ts";
 import type { WireRecord } from "./wire.ts";
 
 export interface KafkaLedgerOptions {
@@ -41,26 +41,15 @@ export function ledgerTopic(prefix: string): string {
 export async function openKafkaLedger(options: KafkaLedgerOptions): Promise<Ledger> {
   const { connection, clock, prefix } = options;
   registerCodecs();
-  const topology = new Topology({ connection, clock, topic: ledgerTopic(prefix) });
+  const topology = new Topology({ connection, clock, topic: ledgerTopic(prefix), isLedger: true });
   try {
-    await meet(topology);
+    await meetTopic(topology, clock);
     const ledger = new KafkaLedger(topology, options);
     await ledger.begin();
     return ledger;
   } catch (error) {
     topology.close();
     throw error;
-  }
-}
-
-async function meet(topology: Topology): Promise<void> {
-  try {
-    await topology.refresh();
-  } catch (error) {
-    if (!(error instanceof TopicMissing)) throw unreachable(topology.topic, error);
-    throw new LoopledgerError("ledger_unreachable", `There is no topic ${topology.topic}.`, {
-      next: "Make the topics with `loopledger topics apply`; services never make them.", cause: error,
-    });
   }
 }
 

@@ -26,7 +26,7 @@ export function isClosedError(): LoopledgerError {
 
 export function unreachable(topic: string, cause: unknown): LoopledgerError {
   const detail = cause instanceof Error ? cause.message : String(cause);
-  return new LoopledgerError("ledger_unreachable", `The ledger topic ${topic} cannot be reached: ${detail}`, { cause });
+  return new LoopledgerError("ledger_unreachable", `The topic ${topic} cannot be reached: ${detail}`, { cause });
 }
 
 export function topicGone(topic: string): LoopledgerError {
@@ -44,7 +44,7 @@ export class Recovery {
     this.#clock = clock;
   }
 
-  /** Throws `ledger_lost` where the topic is gone, else whatever kept the brokers from answering. */
+  /** Throws `ledger_lost` where the ledger's topic is gone, else whatever kept the brokers from answering. */
   async look(): Promise<void> {
     try {
       await this.#topology.refresh();
@@ -52,7 +52,7 @@ export class Recovery {
     } catch (error) {
       if (!(error instanceof TopicMissing)) throw error;
       this.#missingSince ??= this.#clock.monotonic();
-      if (this.#clock.monotonic() - this.#missingSince > MISSING_MS) throw topicGone(this.#topology.topic);
+      if (this.#topology.isLedger && this.#clock.monotonic() - this.#missingSince > MISSING_MS) throw topicGone(this.#topology.topic);
       throw error;
     }
   }
@@ -88,6 +88,25 @@ export async function persist<T>(attempt: () => Promise<T>, { topology, clock, p
       await topology.pause(pauseAfter(tries));
       tries += 1;
       step = recover;
+    }
+  }
+}
+
+/** Learns for the first time who leads the topic. A missing topic is told at once, brokers that are away are waited for. */
+export async function meetTopic(topology: Topology, clock: Clock): Promise<void> {
+  const startedAt = clock.monotonic();
+  for (let tries = 1; ; tries++) {
+    try {
+      await topology.refresh();
+      return;
+    } catch (error) {
+      if (error instanceof TopicMissing) {
+        throw new LoopledgerError("ledger_unreachable", `There is no topic ${topology.topic}.`, {
+          next: "Make the topics with `loopledger topics apply`; services never make them.", cause: error,
+        });
+      }
+      if (topology.isImpatient || clock.monotonic() - startedAt > topology.limits.readMs) throw unreachable(topology.topic, error);
+      await topology.pause(pauseAfter(tries));
     }
   }
 }

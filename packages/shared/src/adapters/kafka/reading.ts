@@ -15,7 +15,6 @@ import type { Topology } from "./topology.ts";
 import { askOffsets, earliest, type FetchedPart, type FetchedRecord, fetchFrom, latest } from "./wire.ts";
 
 const READS = "reads";
-const PATIENCE_MS = 30_000;
 /** A broker that has nothing yet of what was shown before is asked again; it may wait a little itself. */
 const LAG_WAIT_MS = 100;
 const PIECE_BYTES = 4 << 20;
@@ -114,7 +113,7 @@ export class Reading {
 
   #persistence(partition: number): Persistence {
     const { topology, clock, check } = this.#options;
-    return { topology, clock, patienceMs: PATIENCE_MS, check: () => check(partition) };
+    return { topology, clock, patienceMs: topology.limits.readMs, check: () => check(partition) };
   }
 
   #offsets(partitions: readonly number[], which: number): Promise<ReadonlyMap<number, number>> {
@@ -178,7 +177,7 @@ export async function checkPart(part: FetchedPart, { link, topic, from }: { link
       throw new LoopledgerError("ledger_unreachable", `Partition ${part.partition} of ${topic} cannot be read: ${codeName(part.errorCode)}.`, {
         next: "Give this principal READ and DESCRIBE on the topic, or see what the broker's log says.",
       });
-    case "again": case "no_topic": case "too_large":
+    case "again": case "no_topic": case "too_large": case "bad_record":
       throw new Error(`Partition ${part.partition}: ${codeName(part.errorCode)}.`);
   }
 }
@@ -192,7 +191,7 @@ async function lost(link: Link, { topic, partition, from }: { topic: string; par
   const [start, end] = [Number(first.offset), Number(last.offset)];
   if (from >= start && from <= end) return new Error(`Partition ${partition}: offset ${from} was refused, and is there.`);
   const what = from < start
-    ? `begins at ${start} now: what stood from ${from} on was removed`
+    ? `begins at ${start} now: the ${start - from} records from ${from} on were removed`
     : `ends at ${end} now, and ${from} was read or told before`;
   return new LoopledgerError("ledger_lost", `Partition ${partition} of ${topic} ${what}.`);
 }

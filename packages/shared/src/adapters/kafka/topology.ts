@@ -19,7 +19,20 @@ export interface TopologyOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
   readonly clock: Clock;
+  /** The topic is the ledger's: once it is gone, everything is. */
+  readonly isLedger: boolean;
 }
+
+/** How long who reads and who writes waits for brokers that are away, in ms. */
+export interface PatienceLimits {
+  readonly readMs: number;
+  readonly writeMs: number;
+}
+/** By the connection's patience: a process that stays outlives a restart of a broker, a look answers soon. */
+function limitsOf(patience: "lasting" | "none" | undefined): PatienceLimits {
+  return patience === "none" ? { readMs: 3_000, writeMs: 10_000 } : { readMs: 30_000, writeMs: 50_000 };
+}
+
 
 const METADATA = "metadata";
 
@@ -45,6 +58,19 @@ export class Topology {
 
   get partitions(): number {
     return this.#leaders.size;
+  }
+
+  get isLedger(): boolean {
+    return this.#options.isLedger;
+  }
+
+  /** Where nothing answers at the first try, that is the answer. */
+  get isImpatient(): boolean {
+    return this.#options.connection.patience === "none";
+  }
+
+  get limits(): PatienceLimits {
+    return limitsOf(this.#options.connection.patience);
   }
 
   /** The node that leads a partition; null while nobody does. */
