@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Offset, OwnerId, SessionId } from "@loopledger/shared/core/brand";
 import type { Ownership, ReadModel, ViewWrite } from "@loopledger/shared/ports";
-import { lookAtRedis, openRedisOwnership, openRedisReadModel } from "@loopledger/shared/redis";
+import { openRedisOwnership, openRedisReadModel } from "@loopledger/shared/redis";
 import { createSystemClock } from "@loopledger/shared/system";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type OwnRedis, ownRedis } from "../support/parts/parts.ts";
@@ -35,11 +35,11 @@ const keep = <T extends { close(): Promise<void> }>(one: T): T => {
   opened.push(one);
   return one;
 };
-const leases = async (url = redis.url): Promise<Ownership> => keep(await openRedisOwnership({ url, prefix, clock, log: silent }));
-const views = async (url = redis.url, ledgerId = "l1"): Promise<ReadModel> => keep(await openRedisReadModel({ url, prefix, ledgerId, clock, log: silent }));
+const leases = async (): Promise<Ownership> => keep(await openRedisOwnership({ url: redis.url, prefix, clock, log: silent }));
+const views = async (): Promise<ReadModel> => keep(await openRedisReadModel({ url: redis.url, prefix, ledgerId: "l1", clock, log: silent }));
 const view = (at: number, more: Partial<ViewWrite> = {}): ViewWrite => (
   { sessionId: s1, disposition: "running", at, labels: {}, document: `{"at":${at}}`, snapshot: `{"s":${at}}`, ...more });
-const write = (store: ReadModel, from: number, to: number, ...written: ViewWrite[]): Promise<boolean> =>
+const write = (store: ReadModel, [from, to]: readonly [number, number], ...written: ViewWrite[]): Promise<boolean> =>
   store.write("main", { partition: 0, from: from as Offset, to: to as Offset, views: written });
 const codeOf = (call: Promise<unknown>): Promise<unknown> => call.then(() => "answered", (error: { code: unknown }) => error.code);
 async function aliveOf(store: ReadModel): Promise<string[]> {
@@ -67,6 +67,35 @@ describe("leases", () => {
     // What was asked for while it was stopped and came too late was given back.
     await until(() => ownership.tryTake("r", b, ttlMs), { what: "the resource to be free", ...patient });
     expect((await ownership.register(a, ttlMs)).valid()).toBe(true);
+  });
+
+  it("count from before the request, however late the answer, and are over at once in a process that stood still", async () => {
+    let now = 5_000;
+    const own = { ...clock, monotonic: () => now };
+    const ownership = keep(await openRedisOwnership({ url: redis.url, prefix, clock: own, log: silent }));
+    const registering = ownership.register(a, 60_000);
+    now += 20_000;
+    const lease = await registering;
+    now += 39_999;
+    expect(lease.valid()).toBe(true);
+    now += 1;
+    expect(lease.valid()).toBe(false);
+    const renewing = lease.renew();
+    now += 60_000;
+    expect([await renewing, lease.valid()]).toEqual([true, false]);
+    expect([await lease.renew(), lease.valid()]).toEqual([true, true]);
+  });
+
+  it("are neither live nor over for who asks a Redis that answers too late", async () => {
+    const [ownership, store] = [await leases(), await views()];
+    const lease = await ownership.register(a, 60_000);
+    await write(store, [0, 1], view(1));
+    await send("CLIENT", "PAUSE", 4_000, "ALL");
+    const asked = [ownership.holder(a), ownership.tryTake("r", a, ttlMs), lease.renew(), codeOf(store.get("main", s1))];
+    expect(await Promise.all(asked)).toEqual(["unreachable", false, false, "views_unreachable"]);
+    expect(lease.valid()).toBe(true);
+    await until(async () => (await ownership.holder(a)) === "live", { what: "Redis to be in time again", ...patient });
+    expect([await lease.renew(), await store.get("main", s1)]).toEqual([true, view(1).document]);
   });
 
   it("are gone with a Redis that was killed, and new ones are given by the one that comes after it", async () => {
@@ -143,63 +172,63 @@ describe("leases", () => {
     await send("REPLICAOF", "127.0.0.1", 1);
     try {
       expect((await ownership.register(a, ttlMs)).valid()).toBe(false);
-      expect(await codeOf(write(store, 0, 1, view(1)))).toBe("views_unreachable");
+      expect(await codeOf(write(store, [0, 1], view(1)))).toBe("views_unreachable");
     } finally {
       await send("REPLICAOF", "NO", "ONE");
     }
     await until(async () => (await ownership.register(a, ttlMs)).valid(), { what: "a lease", ...patient });
-    await until(() => write(store, 0, 1, view(1)), { what: "the step to be written", ...patient });
+    await until(() => write(store, [0, 1], view(1)), { what: "the step to be written", ...patient });
   });
 });
 
 describe("views", () => {
   it("are refused in time while Redis is stopped; a step without an answer was taken or was not, and never twice", async () => {
     const store = await views();
-    expect(await write(store, 0, 1, view(1))).toBe(true);
+    expect(await write(store, [0, 1], view(1))).toBe(true);
     redis.pause();
     try {
-      const asked = [write(store, 1, 2, view(2)), store.get("main", s1), store.cursors("main"), store.list("main", { limit: 1 }), aliveOf(store)];
+      const asked = [write(store, [1, 2], view(2)), store.get("main", s1), store.cursors("main"), store.list("main", { limit: 1 }), aliveOf(store)];
       expect(await Promise.all(asked.map(codeOf))).toEqual(asked.map(() => "views_unreachable"));
     } finally {
       redis.resume();
     }
     const at = await until(async () => (await store.cursors("main")).get(0), { what: "Redis to answer", ...patient });
     expect([1, 2]).toContain(at);
-    expect(await write(store, at, 3, view(3))).toBe(true);
-    expect(await write(store, 1, 2, view(2))).toBe(false);
+    expect(await write(store, [at, 3], view(3))).toBe(true);
+    expect(await write(store, [1, 2], view(2))).toBe(false);
     expect(await store.get("main", s1)).toBe(view(3).document);
   });
 
   it("begin anew with a Redis that was killed and came back empty", async () => {
     const store = await views();
-    expect(await write(store, 0, 5, view(1))).toBe(true);
+    expect(await write(store, [0, 5], view(1))).toBe(true);
     expect(await store.cursors("main")).toEqual(new Map([[0, 5]]));
     await redis.kill();
     expect(await codeOf(store.get("main", s1))).toBe("views_unreachable");
     await redis.restart();
     await until(async () => (await store.cursors("main")).size === 0, { what: "the empty Redis to answer", ...patient });
-    expect([await write(store, 5, 6, view(2)), await write(store, 0, 5, view(1))]).toEqual([false, true]);
+    expect([await write(store, [5, 6], view(2)), await write(store, [0, 5], view(1))]).toEqual([false, true]);
     expect(await aliveOf(store)).toEqual([s1]);
   });
 
   it("never give snapshots that are older than the cursors that were shown", async () => {
     const store = await views();
-    await write(store, 0, 5, view(1));
+    await write(store, [0, 5], view(1));
     await store.cursors("main");
     await send("FLUSHALL");
     expect(await codeOf(aliveOf(store))).toBe("views_unreachable");
-    await write(store, 0, 3, view(1));
+    await write(store, [0, 3], view(1));
     expect(await codeOf(aliveOf(store))).toBe("views_unreachable");
     expect(await store.cursors("main")).toEqual(new Map([[0, 3]]));
     expect(await aliveOf(store)).toEqual([s1]);
-    await write(store, 3, 9, view(2));
+    await write(store, [3, 9], view(2));
     expect(await aliveOf(store)).toEqual([s1]);
   });
 
   it("need no script that Redis remembers", async () => {
     const store = await views();
     for (let at = 0; at < 3; at++) {
-      expect(await write(store, at, at + 1, view(at))).toBe(true);
+      expect(await write(store, [at, at + 1], view(at))).toBe(true);
       expect([await store.get("main", s1), (await store.list("main", { limit: 1 })).items.length, await aliveOf(store)]).toEqual([view(at).document, 1, [s1]]);
       await send("SCRIPT", "FLUSH");
     }
@@ -207,73 +236,26 @@ describe("views", () => {
 
   it("stay at their cursor while Redis is full, and go on when it is not", async () => {
     const store = await views();
-    expect(await write(store, 0, 1, view(1))).toBe(true);
+    expect(await write(store, [0, 1], view(1))).toBe(true);
     await send("CONFIG", "SET", "maxmemory", 1);
     try {
-      expect(await codeOf(write(store, 1, 2, view(2)))).toBe("views_unreachable");
+      expect(await codeOf(write(store, [1, 2], view(2)))).toBe("views_unreachable");
       expect([await store.get("main", s1), await store.cursors("main")]).toEqual([view(1).document, new Map([[0, 1]])]);
     } finally {
       await send("CONFIG", "SET", "maxmemory", 0);
     }
-    expect(await write(store, 1, 2, view(2))).toBe(true);
+    expect(await write(store, [1, 2], view(2))).toBe(true);
   });
 
   it("that lost a key say so instead of knowing no such session", async () => {
     const store = await views();
-    await write(store, 0, 1, view(1), view(2, { sessionId: "s2" as SessionId }));
+    await write(store, [0, 1], view(1), view(2, { sessionId: "s2" as SessionId }));
     await send("DEL", `${prefix}:main:session:s1`);
     expect(await codeOf(store.get("main", s1))).toBe("views_unreachable");
     expect(await codeOf(store.list("main", { limit: 9 }))).toBe("views_unreachable");
     expect(await store.get("main", "s2" as SessionId)).toBe(view(2).document);
     expect(await store.get("main", "never" as SessionId)).toBeNull();
-    await write(store, 1, 2, view(3));
+    await write(store, [1, 2], view(3));
     expect(await store.get("main", s1)).toBe(view(3).document);
-  });
-});
-
-describe("a Redis that evicts", () => {
-  const policy = (name: string) => send("CONFIG", "SET", "maxmemory-policy", name);
-  afterEach(() => policy("noeviction"));
-
-  it("is refused at the start, with the command that mends it", async () => {
-    await policy("allkeys-lru");
-    const refused = { code: "redis_evicts", next: expect.stringContaining(`redis-cli -h 127.0.0.1 -p ${redis.port} CONFIG SET maxmemory-policy noeviction`) };
-    await expect(views()).rejects.toMatchObject(refused);
-    await expect(leases()).rejects.toMatchObject(refused);
-    const look = () => lookAtRedis({ url: redis.url, clock, log: silent });
-    expect(await look()).toMatchObject({ ok: false, reachable: true, policy: "allkeys-lru", fix: expect.stringContaining("CONFIG SET") });
-    await policy("noeviction");
-    expect(await look()).toMatchObject({ ok: true, policy: "noeviction", fix: null });
-    await views();
-  });
-
-  it("is found where CONFIG is forbidden, and asked about where nothing is told", async () => {
-    await send("ACL", "SETUSER", "few", "on", ">secret", "~*", "+@all", "-config");
-    await send("ACL", "SETUSER", "fewer", "on", ">secret", "~*", "+@all", "-config", "-info");
-    const as = (user: string): string => redis.url.replace("redis://", `redis://${user}:secret@`);
-    await policy("volatile-ttl");
-    await expect(views(as("few"))).rejects.toMatchObject({ code: "redis_evicts", message: expect.not.stringContaining("secret") });
-    const warned: object[] = [];
-    const store = keep(await openRedisReadModel({ url: as("fewer"), prefix, ledgerId: "l1", clock, log: { warn: (bindings) => void warned.push(bindings) } }));
-    expect(warned).toEqual([{ redis: `127.0.0.1:${redis.port}` }]);
-    expect(await write(store, 0, 1, view(1))).toBe(true);
-  });
-
-  it("is noticed behind a connection that was made anew, until it is mended", async () => {
-    const store = await views();
-    expect(await write(store, 0, 1, view(1))).toBe(true);
-    await policy("allkeys-lru");
-    expect(await write(store, 1, 2, view(2))).toBe(true);
-    await send("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
-    await until(async () => (await codeOf(store.get("main", s1))) === "redis_evicts", { what: "the policy to be noticed", ...patient });
-    await policy("noeviction");
-    expect(await store.get("main", s1)).toBe(view(2).document);
-  });
-
-  it("is told apart from none", async () => {
-    const nobody = await ownRedis();
-    await nobody.stop();
-    expect(await lookAtRedis({ url: nobody.url, clock, log: silent })).toMatchObject({ ok: false, reachable: false, policy: null });
-    expect(await codeOf(views(nobody.url))).toBe("views_unreachable");
   });
 });
