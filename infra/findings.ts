@@ -30,6 +30,7 @@ export interface Surroundings {
 const fine = (name: string, detail: string): Finding => ({ name, ok: true, detail, fix: null });
 const wrong = (name: string, detail: string, fix: string): Finding => ({ name, ok: false, detail, fix });
 const apply = "loopledger topics apply";
+const bringUp = "loopledger infra up";
 
 /** All findings, in the order in which they are to be mended. Never throws. */
 export async function findSurroundings({ connection, redisUrl, registryUrl, prefix }: Surroundings): Promise<readonly Finding[]> {
@@ -49,7 +50,8 @@ export async function findKafka(connection: KafkaConnection, prefix: string): Pr
     return [reached, ...wanted.map((topic) => findTopic(topic, present.get(topic.name), brokers))];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return [wrong("kafka", isLoopledgerError(error) ? why : `Kafka at ${addresses} does not say how it is set: ${why}`, "loopledger infra up, or mend LOOPLEDGER_KAFKA_BROKERS")];
+    const detail = isLoopledgerError(error) ? why : `Kafka at ${addresses} does not say how it is set: ${why}`;
+    return [wrong("kafka", `${detail} (LOOPLEDGER_KAFKA_BROKERS names it)`, bringUp)];
   } finally {
     await admin?.close();
   }
@@ -69,11 +71,11 @@ function findTopic(wanted: WantedTopic, facts: TopicFacts | undefined, brokers: 
 }
 
 export async function findRedis(url: string | null): Promise<Finding> {
-  if (url === null) return wrong("redis", "LOOPLEDGER_REDIS_URL is not set; leases and views need a Redis", "loopledger infra up, or set LOOPLEDGER_REDIS_URL");
+  if (url === null) return wrong("redis", "LOOPLEDGER_REDIS_URL is not set; leases and views need a Redis", bringUp);
   const { lookAtRedis } = await import("@loopledger/shared/redis");
   const { ok, detail, fix, reachable } = await lookAtRedis({ url, clock: createSystemClock(), log: { warn: () => undefined } });
   if (ok) return fine("redis", detail);
-  return wrong("redis", detail, reachable ? (fix ?? "Set maxmemory-policy noeviction.") : "loopledger infra up, or mend LOOPLEDGER_REDIS_URL");
+  return reachable ? wrong("redis", detail, fix ?? "Set maxmemory-policy noeviction.") : wrong("redis", `${detail} (LOOPLEDGER_REDIS_URL names it)`, bringUp);
 }
 
 export async function findRegistry(url: string | null, prefix: string): Promise<readonly Finding[]> {
@@ -82,7 +84,7 @@ export async function findRegistry(url: string | null, prefix: string): Promise<
     const states = await registryAt(url).checkSchemas(prefix);
     return [fine("registry", `${new URL(url).host} answers`), ...states.map(findSubject)];
   } catch (error) {
-    return [wrong("registry", error instanceof Error ? error.message : String(error), "loopledger infra up, or mend LOOPLEDGER_REGISTRY_URL")];
+    return [wrong("registry", `${error instanceof Error ? error.message : String(error)} (LOOPLEDGER_REGISTRY_URL names it)`, bringUp)];
   }
 }
 
@@ -97,12 +99,14 @@ function findSubject({ subject, state, compatibility, detail }: SubjectState): F
 
 /**
  * What a service looks at before it takes work: the topics, on the brokers that it will use. Throws `InfraError` with
- * `ledger_unprepared`, its findings as `next`; a ledger that cannot be reached is `ledger_unreachable`.
+ * `ledger_unprepared`, the command that mends it as `next`; a ledger that cannot be reached is `ledger_unreachable`.
  */
 export async function refuseUnprepared(connection: KafkaConnection, prefix: string): Promise<void> {
   const faults = (await findKafka(connection, prefix)).filter(({ ok }) => !ok);
   const [first] = faults;
   if (first === undefined) return;
   const code = first.name === "kafka" ? "ledger_unreachable" : "ledger_unprepared";
-  throw new InfraError(code, faults.map(({ detail, name }) => (name === "kafka" ? detail : `${name}: ${detail}`)).join("; "), { next: first.fix === apply ? `\`${apply}\` makes and mends them.` : `${first.fix ?? ""}.` });
+  throw new InfraError(code, faults.map(({ detail, name }) => (name === "kafka" ? detail : `${name}: ${detail}`)).join("; "), {
+    next: code === "ledger_unprepared" ? `\`${apply}\` makes and mends them.` : `See that Kafka runs there and lets this process in; \`${bringUp}\` starts one on this machine.`,
+  });
 }

@@ -24,14 +24,14 @@ async function refused(named: readonly Named[]): Promise<string[]> {
 
 describe("commands that can be typed", () => {
   test("those in what the command line, the core and the services print", async () => {
-    const named = files("packages/cli/src/**/*.ts", "packages/shared/src/core/**/*.ts", "services/*/src/**/*.ts").filter((path) => !path.endsWith(".test.ts")).flatMap(namedInSource);
+    const named = files("packages/cli/src/**/*.ts", "infra/**/*.ts", "packages/shared/src/core/**/*.ts", "services/*/src/**/*.ts").filter((path) => !path.endsWith(".test.ts")).flatMap(namedInSource);
     const names = new Set(named.map(({ words }) => words[0]));
     for (const name of ["verify", "resume", "budget", "reconcile", "advance", "events", "run", "submit"]) expect([...names]).toContain(name);
     expect(named.length).toBeGreaterThan(60);
     expect(await refused(named)).toEqual([]);
   });
   test("those in the documents", async () => {
-    const named = files("*.md", "docs/**/*.md", "examples/**/*.md", "packages/*/*.md", "packages/cli/templates/**/*.md", "services/*/*.md").flatMap(namedInDocument);
+    const named = files("*.md", "docs/**/*.md", "infra/*.md", "examples/**/*.md", "packages/*/*.md", "packages/cli/templates/**/*.md", "services/*/*.md").flatMap(namedInDocument);
     expect(named.length).toBeGreaterThan(10);
     expect(await refused(named)).toEqual([]);
   });
