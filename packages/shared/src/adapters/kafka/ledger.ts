@@ -1,6 +1,6 @@
 /** The ledger on one topic of a Kafka cluster. */
 import type { Offset, SessionId } from "../../core/brand.ts";
-import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
+import { isLoopledgerError, type LoopledgerError } from "../../core/errors.ts";
 import { isWholeText } from "../../core/json.ts";
 import { ledgerKey, partitionOf } from "../../core/placement.ts";
 import type { Clock, Ids, Ledger, LogEntry, Positions, Schemas, Subscription } from "../../ports/index.ts";
