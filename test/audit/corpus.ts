@@ -1,8 +1,9 @@
 /** Logs that test folds: seeded walks of well-meaning and hostile writers, short turns, and the planted ledgers, whose rows are in log order but for one. */
 import type { DumpRow } from "@loopledger/audit";
 import {
-  type Act, type Move, Story, asks, claim, fails, goodMoves, makeMove, moveNames, own, owed, person, randomOf, submit, toBuild, toReview, walkGoals,
+  type Act, type Move, Story, asks, claim, fails, goodMoves, makeMove, moveNames, own, owed, person, randomOf, requested, submit, toBuild, toReview, walkGoals, written,
 } from "@loopledger/shared/testing";
+import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { changed, changedData, dumpOf } from "./plant.ts";
 import { effectPlantings } from "./planted/effects.ts";
 import { loopPlantings } from "./planted/loop.ts";
@@ -51,10 +52,16 @@ const turns: readonly (() => Story)[] = [
   () => told([...toBuild(poor), reserves("r", 0.5), own("model", { usage: { costUsd: 1 } })], asks("k1"), own("model"), reserves("s", 0), own("model", { usage: { costUsd: 0.1, reservation: "r" } })),
   () => told([...toBuild({ goal: { policy: { approvals: [{ costUsd: 1 }] } } }), reserves("r", 2)], claim("V"), own("built"), owed()),
   () => told([...toBuild(), own("error", {}, { eventId: "same" as never })], own("error", {}, { eventId: "same" as never }), person("guidance")),
+  () => told([...toBuild({ goal: { policy: { fourEyes: true } } }), person("checkpoint_requested", {}, "boss"), requested()], approveAs("boss"), approveAs("chief")),
   () => told(toBuild(), changed(person("guidance"), { ledgerId: "ledger-of-before" }), changed(claim("V"), { ledgerId: "ledger-of-before" })),
   () => told(toBuild(), changedData(asks("k1"), { argsDigest: `sha256:${"0".repeat(64)}` })),
   () => withText(told(toBuild()), { type: "guidance_withdrawn" }, { partition: 1 }).append(own("built")),
 ];
+/** Answers what is asked first. */
+const approveAs = (who: string): Act => (story) => {
+  const known = lookUp(story.state.checkpoints, story.state.pending[0] ?? "");
+  return written(story, person("approval_decided", { checkpoint: known?.id ?? "none", digest: known?.digest as never, decision: "APPROVE" }, who));
+};
 const poor = { goal: { budget: { costUsd: 1 } } };
 const reserves = (id: string, costUsd: number): Act => own("reserved", { id, amounts: { costUsd } });
 /** The last record once more, in other words and at another place. */

@@ -18,7 +18,7 @@ export const approvalDecided: Rule<"approval_decided"> = {
     if (known && known.decision !== null) return again(c, known);
     if (known?.request == null) return null;
     if (digest !== known.digest) return refuse("key_conflict", "P1", `the answer is to another action than ${id} shows`);
-    return known.requester === record.actor.id ? refuse("forbidden", "P3", `${record.actor.id} asked for it`) : null;
+    return hasAsked(session, known, record.actor.id) ? refuse("forbidden", "P3", `${record.actor.id} asked for it`) : null;
   },
   applies(c) {
     const { session, record, entry } = c;
@@ -27,7 +27,7 @@ export const approvalDecided: Rule<"approval_decided"> = {
     if (known?.request) return answer(session, known, { decision, action: action ?? null, c });
     if (decision === "PAUSE") return;
     session.checkpoints.set(id, {
-      id, trigger: "external", digest, action: null, requester: "", request: null, since: entry.time, expiresAt: null, answeredBy: record.actor.id,
+      id, trigger: "external", digest, action: null, requester: "", calledBy: null, request: null, since: entry.time, expiresAt: null, answeredBy: record.actor.id,
       decision, approved: action ?? null, usedBy: null, decidedAt: null,
     });
   },
@@ -41,10 +41,15 @@ function again({ record }: Case<"approval_decided">, known: Checkpoint): Refusal
   return refuse(repeats ? "duplicate" : "key_conflict", "P2", `${known.id} is decided: ${known.decision}`);
 }
 
+/** With four eyes, who called for a decision from outside is one who has asked. */
+function hasAsked({ submission }: Session, { requester, calledBy }: Checkpoint, who: string | null): boolean {
+  return who === requester || (submission?.bounds.fourEyes === true && who !== null && who === calledBy);
+}
+
 /** An answer that came before its request counts now, if it was to this action and by somebody else than who asks. */
 export function matchEarly(c: Case, early: Checkpoint): void {
   const now = c.session.checkpoints.get(early.id);
-  if (early.request !== null || !now || early.decision === null || early.digest !== now.digest || early.answeredBy === now.requester) return;
+  if (early.request !== null || !now || early.decision === null || early.digest !== now.digest || hasAsked(c.session, now, early.answeredBy)) return;
   answer(c.session, now, { decision: early.decision, action: early.approved, c });
 }
 

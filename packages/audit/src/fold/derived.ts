@@ -63,8 +63,9 @@ export const derivedRules: Rules<DerivedType> = {
   approval_requested: {
     refuses: (c) => (c.session.end ? refuse("after_end", "X1", "a request after the end") : (differs(c, c.session.request) ?? refusesRequest(c))),
     applies(c) {
+      const calledBy = c.session.request?.by ?? null;
       c.session.request = null;
-      appliesRequest(c);
+      appliesRequest(c, calledBy);
     },
   },
   status: {

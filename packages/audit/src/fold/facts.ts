@@ -51,14 +51,14 @@ export function refusesRequest({ session, record }: Case<"approval_requested">):
   if (session.checkpoints.get(checkpoint)?.request) return refuse("duplicate", "P2", `${checkpoint} is requested already`);
   return digestOf(action) === digest ? null : refuse("malformed", "P1", "the digest is not that of the action");
 }
-export function appliesRequest(c: Case<"approval_requested">): void {
+export function appliesRequest(c: Case<"approval_requested">, calledBy: string | null = null): void {
   const { session, record, entry } = c;
   const { checkpoint: id, trigger, action, digest, expires } = record.data;
   const expiresAt = expires === null ? null : entry.time + expires * 1000;
   const early = session.checkpoints.get(id);
   if (expiresAt !== null) session.timers.push({ armedBy: record.eventId, kind: "approval", dueAt: expiresAt, checkpoint: id });
   session.checkpoints.set(id, {
-    id, trigger, digest, action: withArgsDigest(action), requester: record.actor.id, request: record.eventId, since: entry.time, expiresAt,
+    id, trigger, digest, action: withArgsDigest(action), requester: record.actor.id, calledBy, request: record.eventId, since: entry.time, expiresAt,
     answeredBy: null, decision: null, approved: null, usedBy: null, decidedAt: null,
   });
   if (!session.pending.includes(id)) session.pending.push(id);

@@ -80,11 +80,12 @@ export function isProtected(c: Case, tool: string): boolean {
 }
 
 /** A person must decide before the session goes on. One request at a time. */
-export function ask(c: Case, trigger: CheckpointTrigger, { action, expires }: { readonly action: Json; readonly expires: number | null }): void {
+export function ask(c: Case, trigger: CheckpointTrigger, { action, expires, by }: { readonly action: Json; readonly expires: number | null; readonly by?: string }): void {
   const { session, record } = c;
   if (session.request || session.end) return;
   const checkpoint = `cp-${derivedId(session.id, record.eventId, trigger).slice(0, 16)}`;
-  session.request = owing(c, "approval_requested", { checkpoint, trigger, action, digest: digestOf(action), expires });
+  const request = owing(c, "approval_requested", { checkpoint, trigger, action, digest: digestOf(action), expires });
+  session.request = by === undefined ? request : { ...request, by };
   session.pending.push(checkpoint);
 }
 export function askAfterIteration(c: Case): void {

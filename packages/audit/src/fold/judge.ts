@@ -54,7 +54,7 @@ const goalSubmitted: Rule<"goal_submitted"> = {
     else goOn(c);
   },
 };
-const requestByOwner: Rule<"approval_requested"> = { refuses: refusesRequest, applies: appliesRequest };
+const requestByOwner: Rule<"approval_requested"> = { refuses: refusesRequest, applies: (c) => appliesRequest(c) };
 
 const byOwner: { readonly [T in EventType]?: Rule<T> } = {
   ...cycleRules, ...effectRules, ...factRules, approval_requested: requestByOwner,

@@ -32,7 +32,7 @@ export const actRules: Rules<ActType> = {
       return session.request || session.pending.length > 0 ? refuse("not_owed", "P2", "a decision is waited for already") : null;
     },
     applies(c) {
-      ask(c, "external", { action: { continue: true, reason: c.record.data.reason }, expires: null });
+      ask(c, "external", { action: { continue: true, reason: c.record.data.reason }, expires: null, by: c.record.actor.id });
     },
   },
   rules_raised: {

@@ -49,6 +49,8 @@ export interface Owed {
   readonly content: Json;
   /** Append time of the record that calls for it. */
   readonly since: number;
+  /** The person who calls for a request; nobody where the policy does. */
+  readonly by?: string;
 }
 export interface Owner {
   readonly id: string;
@@ -85,6 +87,8 @@ export interface Checkpoint {
   /** What was proposed; the arguments of a tool call beside their digest. */
   readonly action: Json;
   readonly requester: string;
+  /** The person who called for it from outside. */
+  readonly calledBy: string | null;
   /** The request's record; null while only an early answer is known. */
   readonly request: string | null;
   readonly since: number;

@@ -57,7 +57,7 @@ function decisionRefused(data: Decision, reason: VoidReason, { state, actor }: C
   const known = lookUp(state.checkpoints, data.checkpoint);
   const again = `loopledger approvals show ${id} ${quoted(data.checkpoint)}`;
   if (reason === "forbidden") {
-    const asked = known?.requestedBy === actor.id;
+    const asked = known?.requestedBy === actor.id || known?.calledBy === actor.id;
     return {
       message: asked ? `${actor.id} asked for this decision and may not give it.` : `The goal wants four eyes: ${actor.id} submitted it and may not decide.`,
       next: "Let another person decide.",

@@ -36,7 +36,7 @@ export function checkpointView(state: SessionState, id: string, looking: Looking
   if (!checkpoint?.request) return null;
   return {
     sessionId: state.sessionId, checkpoint: id, standing: standingOf(state, checkpoint, looking.now), trigger: checkpoint.trigger,
-    action: shownAction(checkpoint, looking.sha256), digest: checkpoint.digest, requestedBy: checkpoint.requestedBy,
+    action: shownAction(checkpoint, looking.sha256), digest: checkpoint.digest, requestedBy: checkpoint.calledBy ?? checkpoint.requestedBy,
     since: isoOf(checkpoint.since), expires: checkpoint.expiresAt === null ? null : isoOf(checkpoint.expiresAt),
     decision: checkpoint.decision === "EXPIRED" ? null : checkpoint.decision, seq: checkpoint.seq,
   };

@@ -11,7 +11,7 @@ import { owe, owedDispatch } from "./owed.ts";
 import { lookUp, put } from "./persistent-map.ts";
 import type { Checkpoint, SessionState, Timer } from "./state.ts";
 
-interface Call { readonly trigger: CheckpointTrigger; readonly action: Json; readonly expires: number | null }
+interface Call { readonly trigger: CheckpointTrigger; readonly action: Json; readonly expires: number | null; readonly by?: string }
 
 /** Owes a request and holds the session back from here on. The slot is one: a second call while one is open adds nothing. */
 export function callFor(state: SessionState, by: Bringing, call: Call): SessionState {
@@ -20,7 +20,7 @@ export function callFor(state: SessionState, by: Bringing, call: Call): SessionS
   const content = { checkpoint: id, trigger: call.trigger, action: call.action, digest: digestOf(call.action, by.sha256), expires: call.expires };
   return {
     ...state, pending: [...state.pending, id],
-    requestOwed: owe(state, { cause: by.eventId, what: "approval_requested", content }, by.sha256),
+    requestOwed: { ...owe(state, { cause: by.eventId, what: "approval_requested", content }, by.sha256), ...(call.by !== undefined && { by: call.by }) },
   };
 }
 

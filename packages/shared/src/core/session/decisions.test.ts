@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { actorOf, asks, begin, digestOfText, own, person, recordOf, requested, toBuild } from "../../testing/index.ts";
+import { actorOf, asks, begin, digestOfText, own, person, recordOf, requested, sha256, toBuild, written } from "../../testing/index.ts";
 import type { DataOf } from "../events/index.ts";
+import { checkpointViews } from "./checkpoint-view.ts";
 import { decide as decideNext } from "./decide.ts";
 import { lookUp } from "./persistent-map.ts";
 
@@ -46,6 +47,16 @@ describe("a person's answer", () => {
   it("with four eyes not from the submitter either", () => {
     begin([...toBuild({ bounds: { fourEyes: true } }), own("approval_requested")]).when(decided({}, "ann")).thenVoid("forbidden").given(decided({}, "boss"));
     asked().given(decided({}, "ann"));
+  });
+  it("to what a person called for from outside may be that person's, who wanted to look; with four eyes it is another's", () => {
+    const called = (fourEyes: boolean) => begin([...toBuild({ bounds: { fourEyes } }), person("checkpoint_requested", {}, "olga"), requested()]);
+    const answers = (who: string) => (story: ReturnType<typeof called>) => {
+      const known = lookUp(story.state.checkpoints, story.state.pending[0] ?? "");
+      return written(story, decided({ checkpoint: known?.id ?? "none", digest: known?.digest as never, decision: "APPROVE" }, who));
+    };
+    called(false).given(answers("olga") as never);
+    called(true).when(answers("olga") as never).thenVoid("forbidden").given(answers("boss") as never);
+    expect(checkpointViews(called(true).state, { now: 0 as never, sha256 })).toMatchObject([{ trigger: "external", requestedBy: "olga" }]);
   });
   it("only people answer", () => {
     asked().when(recordOf("approval_decided", {}, { actor: actorOf("scheduler") })).thenVoid("forbidden");

@@ -160,7 +160,7 @@ function judgeDerived(state: Submitted, record: LedgerRecord, by: Judging): Judg
     case "approval_requested": {
       if (state.end) return "after_end";
       const refused = meets(state.requestOwed, record);
-      return refused ?? requestApproval({ ...state, requestOwed: null }, record, by);
+      return refused ?? requestApproval({ ...state, requestOwed: null }, record, { ...by, calledBy: state.requestOwed?.by });
     }
     case "timer_fired": {
       if (state.end && !unknownOutcome(state)) return "after_end";

@@ -29,6 +29,8 @@ export interface Owed {
   /** The id that its record must carry: hash of session, cause and what. */
   readonly eventId: EventId;
   readonly content: Json;
+  /** Of a request: the person who called for it; nobody where the policy does. */
+  readonly by?: string;
 }
 export interface OpenDispatch {
   readonly eventId: EventId;
@@ -111,6 +113,8 @@ export interface Checkpoint {
   readonly action: Json;
   readonly digest: Digest;
   readonly requestedBy: string;
+  /** The person who called for it from outside; null where the policy or an owner did. */
+  readonly calledBy: string | null;
   readonly request: EventId | null;
   /** Who answered before the request came; null once it is there. */
   readonly answeredBy: string | null;

@@ -29,7 +29,7 @@ export const actRules: Rules<ActType | "timer_fired" | "tick" | "learning"> = {
   checkpoint_requested(state, record, by) {
     if (state.end) return "after_end";
     if (state.requestOwed || state.pending.length > 0) return "not_owed";
-    return callFor(state, by, { trigger: "external", action: { continue: true, reason: record.data.reason }, expires: null });
+    return callFor(state, by, { trigger: "external", action: { continue: true, reason: record.data.reason }, expires: null, by: record.actor.id });
   },
   rules_raised(state, record) {
     return record.data.rules <= state.rules || record.data.rules > rulesKnown ? "not_owed" : { ...state, rules: record.data.rules };

@@ -1,7 +1,7 @@
 /**
  * A person's answer to a checkpoint.
  *
- * P1. It is bound to the digest of what was shown; the requester may not approve, with four eyes the submitter neither.
+ * P1. It is bound to the digest of what was shown; the requester may not approve, with four eyes neither the submitter nor who called for it.
  * P2. The first decision in log order wins; an equal repeat is a duplicate, a contradicting one a conflict. PAUSE is no decision.
  * P3. An answer that comes before its request is kept and matched, by the same rules; until then it lets nothing through.
  * P4. A changed action that is settled in this leaf already is served by it: it is looked up on the ledger, never made again.
@@ -28,8 +28,13 @@ export function decided(state: Submitted, record: Decided, by: Judging): Judged 
   if (known && known.decision !== null) return saysTheSame(known, record, by) ? "duplicate" : "key_conflict";
   if (!known?.request) return early(state, record, by);
   if (digest !== known.digest) return "key_conflict";
-  if (known.requestedBy === record.actor.id) return "forbidden";
+  if (mayNotAnswer(state, known, record.actor.id)) return "forbidden";
   return apply(state, known, { decision, action: record.data.action ?? null, by });
+}
+
+/** Who wants to look at something first may look and go on; only where four eyes are wanted must another person do so. */
+function mayNotAnswer(state: SessionState, { requestedBy, calledBy }: Checkpoint, who: string): boolean {
+  return requestedBy === who || (calledBy === who && state.submission?.bounds.fourEyes === true);
 }
 
 function saysTheSame(known: Checkpoint, record: Decided, by: Judging): boolean {
@@ -45,7 +50,7 @@ function early(state: SessionState, record: Decided, by: Judging): SessionState 
   const { checkpoint: id, decision, digest, action } = record.data;
   if (decision === "PAUSE") return state;
   const kept: Checkpoint = {
-    id, trigger: "external", action: null, digest, requestedBy: "", request: null, answeredBy: record.actor.id, seq: state.seq, since: by.time, expiresAt: null,
+    id, trigger: "external", action: null, digest, requestedBy: "", calledBy: null, request: null, answeredBy: record.actor.id, seq: state.seq, since: by.time, expiresAt: null,
     decision, approvedAction: action ?? null, servedKey: null,
   };
   return { ...state, checkpoints: put(state.checkpoints, id, kept) };
@@ -56,7 +61,7 @@ export function decideEarly(before: SessionState, requested: SessionState, at: {
   const kept = lookUp(before.checkpoints, at.checkpoint);
   const now = lookUp(requested.checkpoints, at.checkpoint);
   if (!kept?.decision || kept.decision === "EXPIRED" || !now || kept.digest !== now.digest) return requested;
-  if (kept.answeredBy === now.requestedBy) return requested;
+  if (mayNotAnswer(requested, now, kept.answeredBy ?? "")) return requested;
   return apply(requested, now, { decision: kept.decision, action: kept.approvedAction, by: at.by });
 }
 

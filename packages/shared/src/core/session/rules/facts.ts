@@ -39,12 +39,12 @@ function isReserved(state: SessionState, id: string | undefined): boolean {
 }
 
 /** The request of an owner (before a protected tool, or for a call that was worded anew) or of the policy. */
-export function requestApproval(state: SessionState, record: LedgerRecord & { type: "approval_requested" }, by: Judging): Judged {
+export function requestApproval(state: SessionState, record: LedgerRecord & { type: "approval_requested" }, by: Judging & { readonly calledBy?: string | undefined }): Judged {
   const { checkpoint, trigger, action, digest, expires } = record.data;
   if (lookUp(state.checkpoints, checkpoint)?.request) return "duplicate";
   if (digestOf(action, by.sha256) !== digest) return "malformed";
   const requested = open(state, {
-    id: checkpoint, trigger, action: withArgsDigest(action, by), digest, requestedBy: record.actor.id, request: record.eventId,
+    id: checkpoint, trigger, action: withArgsDigest(action, by), digest, requestedBy: record.actor.id, calledBy: by.calledBy ?? null, request: record.eventId,
     seq: nextSeq(state), since: by.time, expiresAt: expiryOf(expires, by.time),
   });
   return decideEarly(state, requested, { checkpoint, by });
