@@ -62,7 +62,8 @@ function refusalOf(asked: Act, verdict: Verdict | undefined, state: SessionState
 }
 
 function detailOf(asked: Act, reason: VoidReason, state: SessionState): string {
-  if (reason === "after_end") return `The session is ${state.end?.disposition.replace("_", " ") ?? "over"} since seq ${state.end?.seq ?? state.seq}; it takes no more of this.`;
+  const isExpired = asked.type === "approval_decided" && lookUp(state.checkpoints, asked.data.checkpoint)?.decision === "EXPIRED";
+  if (reason === "after_end" && !isExpired) return `The session is ${state.end?.disposition.replace("_", " ") ?? "over"} since seq ${state.end?.seq ?? state.seq}; it takes no more of this.`;
   switch (asked.type) {
     case "approval_decided": return decisionDetail(asked.data.checkpoint, reason, state);
     case "resumed": return "There is nothing to resume: the session is not paused and waits for no handler, check or evidence.";

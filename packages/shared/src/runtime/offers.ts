@@ -19,14 +19,14 @@ export interface OffersSettings {
   readonly sessionsMax: number;
   /** Sessions that this process may claim; others are left to who can run them. */
   readonly claims?: (state: SessionState) => boolean;
-  /** Longest that an orderly stop waits for what is carried, in ms (default 3,500). */
+  /** Longest that an orderly stop waits for what is carried, in ms (default 3,000). */
   readonly stopMsMax?: number;
 }
 /** How often an owner on this host is looked at while a session waits for it, in ms. */
 const lookMs = 50;
 /** How long what is owed is left to a live owner before a scheduler writes it, in ms. */
 const graceMs = 200;
-const stopMsMax = 3_500;
+const stopMsMax = 3_000;
 
 export class Offers {
   readonly #engine: Engine;
