@@ -86,6 +86,12 @@ const packages = [
     to: { path: [`${SHARED}/testing/`, "^test/", "node_modules/(\\.pnpm/)?(vitest|fast-check)[@/]"] },
   },
   {
+    name: "infra-stands-below-the-services",
+    comment: "who brings up Kafka and says what topics must be knows no process that works on them",
+    from: { path: "^infra/" },
+    to: { path: ["^packages/", "^services/"], pathNot: `${SHARED}/(core|ports|adapters)/` },
+  },
+  {
     name: "kafka-client-only-in-its-adapter",
     comment: "the client is patched, and half of what it offers must not be used: one folder knows which",
     from: { pathNot: `${SHARED}/adapters/kafka/` },

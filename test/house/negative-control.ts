@@ -21,7 +21,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { companions, targets, type Tool, type Violation, violations } from "./violations.ts";
+import type { Tool, Violation } from "./violation.ts";
+import { companions, targets, violations } from "./violations.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -32,7 +33,7 @@ const WORKER_TSCONFIG = JSON.stringify({
 });
 
 const commands: Readonly<Record<Tool, readonly [string, ...string[]]>> = {
-  deps: ["depcruise", "packages", "services", "--config", ".dependency-cruiser.mjs", "--output-type", "err"],
+  deps: ["depcruise", "packages", "services", "infra", "--config", ".dependency-cruiser.mjs", "--output-type", "err"],
   lint: ["biome", "lint", "--diagnostic-level=error", "--reporter=json", "--max-diagnostics=none"],
   purity: ["tsc", "-p", "packages/shared/tsconfig.core.json", "--pretty", "false"],
   types: ["tsc", "-p", "tsconfig.control.json", "--pretty", "false"],
@@ -71,7 +72,7 @@ function write(base: string, files: Readonly<Record<string, string>>): void {
 async function makeCopy(): Promise<string> {
   const base = mkdtempSync(join(tmpdir(), "loopledger-control-"));
   const files = readdirSync(root).filter((name) => /^(\.dependency-cruiser|biome|turbo|tsconfig|package\.json|pnpm-)/.test(name));
-  for (const name of [...files, "packages", "services", "test/house"]) copy(name, base);
+  for (const name of [...files, "packages", "services", "infra", "test/house"]) copy(name, base);
   linkModules(base);
   write(base, targets);
   write(base, { "tsconfig.control.json": WORKER_TSCONFIG, ".gitignore": "node_modules\n" });
