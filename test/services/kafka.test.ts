@@ -1,6 +1,7 @@
 /** The services on Kafka and Redis, and what they refuse to start on. */
 import { openKafkaAdmin } from "@loopledger/shared/kafka-admin";
 import { afterEach, describe, expect, test } from "vitest";
+import { sendTo } from "../contract/redis-outside.ts";
 import { ownRedis } from "../support/parts/parts.ts";
 import { distributedGrounds } from "../support/worlds/distributed-grounds.ts";
 import type { Grounds } from "../support/worlds/grounds.ts";
@@ -20,8 +21,8 @@ describe("a set-up that would lose what it is given", () => {
     deployed = new DeploymentUnderTest(grounds);
     const admin = await openKafkaAdmin({ brokers: brokersOf(grounds) });
     try {
-      const facts = (await admin.describe([ledgerOf(grounds)])).get(ledgerOf(grounds));
-      await admin.configure(ledgerOf(grounds), { ...facts?.config, "cleanup.policy": "compact" });
+      const name = ledgerOf(grounds);
+      await admin.configure(name, { ...(await admin.topics([name])).get(name)?.overrides, "cleanup.policy": "compact" });
     } finally {
       await admin.close();
     }
@@ -42,7 +43,7 @@ describe("a set-up that would lose what it is given", () => {
     const grounds = await distributedGrounds("services");
     deployed = new DeploymentUnderTest({ ...grounds, variables: { ...grounds.variables, LOOPLEDGER_REDIS_URL: redis.url } });
     try {
-      await redis.configure("maxmemory-policy", "allkeys-lru");
+      await sendTo(redis.url, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
       expect(await deployed.start("worker").ended).toMatchObject({ code: 7, err: expect.stringMatching(/allkeys-lru[\s\S]*CONFIG SET maxmemory-policy noeviction/) });
     } finally {
       await redis.stop();
