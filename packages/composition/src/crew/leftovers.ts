@@ -36,7 +36,10 @@ export class Leftovers {
   }
   start(offers: Pick<Offers, "offer">): void {
     const { folds } = this.#options.engine;
-    this.#stopListening = folds.listen(({ state }) => this.#note(state), "leftovers");
+    const stops = [folds.listen(({ state }) => this.#note(state), "leftovers"), folds.onSeeded((state) => this.#note(state), "leftovers")];
+    this.#stopListening = () => {
+      for (const stop of stops) stop();
+    };
     for (const id of folds.ids()) {
       const state = folds.peek(id);
       if (state) this.#note(state);

@@ -90,7 +90,7 @@ export class Figures {
     this.#options = options;
     this.#counted = engine.folds.handed();
     for (const id of engine.folds.ids()) this.#remember(id, engine.folds.peek(id)?.takeovers ?? 0);
-    this.#stops = [engine.folds.listen((change) => this.#count(change), "figures"), engine.folds.onFolded(() => this.#move(), "figures.positions")];
+    this.#stops = [engine.folds.listen((change) => this.#count(change), "figures"), engine.folds.onFolded(() => this.#move(), "figures.positions"), engine.folds.onSeeded((state) => this.#remember(state.sessionId, state.takeovers), "figures")];
   }
   close(): void {
     for (const stop of this.#stops) stop();

@@ -16,7 +16,8 @@ import { type Evolve, type FoldEntry, type Verdict, evolve as fold } from "../co
 import { type SessionState, emptySession } from "../core/session/state.ts";
 import type { Ids, Ledger, LogEntry, Positions, Subscription } from "../ports/index.ts";
 import type { Written } from "./author.ts";
-import { type Listener, Listeners, PositionListeners } from "./listeners.ts";
+import { type Kept, makeRoom } from "./kept.ts";
+import { type Listener, Listeners, PositionListeners, SeedListeners } from "./listeners.ts";
 import { ReadBacks } from "./read-backs.ts";
 import { type Part, type Supervision, ownSupervision } from "./supervision.ts";
 
@@ -41,13 +42,6 @@ export interface FoldsOptions {
   readonly heard?: (time: LogTime, own: boolean) => void;
   readonly report: (error: unknown, what: string) => void;
 }
-interface Kept {
-  state: SessionState;
-  /** First offset that has not been folded. */
-  next: Offset;
-  /** Entries that are still to be folded, because folding the first of them threw. */
-  gap: { readonly partition: number; readonly first: Offset; last: Offset } | null;
-}
 
 export class Folds {
   readonly #options: FoldsOptions;
@@ -64,6 +58,7 @@ export class Folds {
   readonly #listeners: Listeners;
   /** Sessions whose history is read again after a pause. */
   readonly #retrying = new Set<SessionId>();
+  readonly #seeds: SeedListeners;
   readonly #parts: { readonly fold: Part; readonly history: Part };
   #subscription: Subscription | null = null;
 
@@ -71,6 +66,7 @@ export class Folds {
     this.#options = options;
     this.#evolve = options.evolve ?? fold;
     const supervision = options.supervision ?? ownSupervision(options.report);
+    this.#seeds = new SeedListeners(supervision);
     this.#parts = { fold: supervision.part("folds"), history: supervision.part("folds.history") };
     this.#positions = new PositionListeners(supervision);
     this.#listeners = new Listeners({
@@ -149,9 +145,21 @@ export class Folds {
     if (kept.gap) await this.#mend(kept);
     return kept.state;
   }
-  /** Puts a snapshot in place; entries from `next` on are folded on top of it. */
-  seed(state: SessionState, next: Offset): void {
-    if (!this.#kept.has(state.sessionId)) this.#kept.set(state.sessionId, { state, next, gap: null });
+  /**
+   * Puts a snapshot in place; entries from `next` on are folded on top of it. What is known of the session already stays as it is.
+   * False where it holds entries that have not been handed over here: listeners would never hear of them, so the session has to be opened.
+   */
+  seed(state: SessionState, next: Offset): boolean {
+    const { sessionId } = state;
+    if (this.#kept.has(sessionId) || this.#loading.has(sessionId) || this.#missed.has(sessionId)) return true;
+    if (this.#subscription && next > (this.#next.get(this.#options.ledger.partitionOf(sessionId)) ?? 0)) return false;
+    this.#kept.set(sessionId, { state, next, gap: null });
+    if (this.#subscription) this.#seeds.tell(state);
+    return true;
+  }
+  /** Called with each state that is put in place after the start: its session has not changed, it is only known from now on. */
+  onSeeded(listener: (state: SessionState) => void, name = "seeded"): () => void {
+    return this.#seeds.add(listener, name);
   }
   forget(sessionId: SessionId): void {
     this.#kept.delete(sessionId);
@@ -228,7 +236,7 @@ export class Folds {
   async #read(sessionId: SessionId, queued: LogEntry[]): Promise<Kept> {
     const entries = await this.#options.ledger.readSession(sessionId);
     const kept: Kept = { state: emptySession(sessionId), next: 0 as Offset, gap: null };
-    this.#makeRoom();
+    makeRoom(this.#kept, this.#options.sessionsMax ?? 20_000);
     this.#kept.set(sessionId, kept);
     for (const entry of entries) this.#apply(kept, entry);
     for (const entry of queued.splice(0)) this.#apply(kept, entry);
@@ -284,15 +292,5 @@ export class Folds {
   }
   #judge(state: SessionState, entry: FoldEntry): { readonly state: SessionState; readonly verdict: Verdict } {
     return this.#evolve(state, entry, this.#options.ids.sha256);
-  }
-
-  /** Bounded memory: sessions that have ended leave first, oldest first. */
-  #makeRoom(): void {
-    const max = this.#options.sessionsMax ?? 20_000;
-    if (this.#kept.size < max) return;
-    for (const [id, kept] of this.#kept) {
-      if (kept.state.end && !kept.state.statusOwed) this.#kept.delete(id);
-      if (this.#kept.size < max * 0.9) return;
-    }
   }
 }

@@ -158,3 +158,21 @@ export class PositionListeners {
     }
   }
 }
+
+/** Who hears of sessions that become known after the start. What throws is called again after a pause, and stops nobody else. */
+export class SeedListeners {
+  readonly #supervision: Supervision;
+  readonly #all = new Map<(state: SessionState) => void, Part>();
+
+  constructor(supervision: Supervision) {
+    this.#supervision = supervision;
+  }
+
+  add(listener: (state: SessionState) => void, name: string): () => void {
+    this.#all.set(listener, this.#supervision.part(name));
+    return () => this.#all.delete(listener);
+  }
+  tell(state: SessionState): void {
+    for (const [listener, part] of this.#all) part.now(() => listener(state), state.sessionId);
+  }
+}

@@ -51,7 +51,11 @@ export class Offers {
   }
 
   start(): void {
-    this.#stopListening = this.#engine.folds.listen((change) => this.offer(change.sessionId), "offers");
+    const { folds } = this.#engine;
+    const stops = [folds.listen((change) => this.offer(change.sessionId), "offers"), folds.onSeeded((state) => this.offer(state.sessionId), "offers")];
+    this.#stopListening = () => {
+      for (const stop of stops) stop();
+    };
     for (const id of this.#engine.folds.ids()) this.#offerAgain(id);
   }
   /**

@@ -25,7 +25,7 @@ export function openSqliteReadModel({ folder, ledgerId }: SqliteReadModelOptions
   const find = db.prepare("SELECT id FROM projection WHERE ledger = ? AND name = ?");
   const cursors = db.prepare("SELECT partition, next FROM cursor WHERE projection = ?");
   const one = db.prepare("SELECT document FROM view WHERE projection = ? AND session = ?");
-  const alive = db.prepare("SELECT session, snapshot FROM view WHERE projection = ? AND session > ? AND snapshot IS NOT NULL ORDER BY session LIMIT ?");
+  const alive = createAliveReading(db);
   const names = db.prepare("SELECT name FROM projection WHERE ledger = ? ORDER BY name");
   const chosen = db.prepare("SELECT name FROM active WHERE ledger = ?");
   const choose = db.prepare("INSERT OR REPLACE INTO active(ledger, name) VALUES (?, ?)");
@@ -46,11 +46,14 @@ export function openSqliteReadModel({ folder, ledgerId }: SqliteReadModelOptions
     get: (projection, sessionId) => run(() => (one.get(idOf(projection), sessionId)?.["document"] as string | undefined) ?? null),
     list: (projection, query) => run(() => list(idOf(projection), query)),
     alive: async function* (projection) {
-      for (let after = ""; ; ) {
-        const rows = await run(() => alive.all(idOf(projection), after, ALIVE_CHUNK));
-        for (const row of rows) yield { sessionId: String(row["session"]) as SessionId, snapshot: String(row["snapshot"]) };
-        if (rows.length < ALIVE_CHUNK) return;
-        after = String(rows.at(-1)?.["session"]);
+      for (const page of [alive.running, alive.others]) {
+        for (let after: AliveRow | null = null; ; ) {
+          const from: AliveRow | null = after;
+          const rows: readonly AliveRow[] = await run(() => page(idOf(projection), from));
+          for (const { session, snapshot } of rows) yield { sessionId: session, snapshot };
+          if (rows.length < ALIVE_CHUNK) break;
+          after = rows.at(-1) ?? null;
+        }
       }
     },
     projections: () => run(() => names.all(ledgerId).map((row) => String(row["name"]))),
@@ -64,6 +67,24 @@ export function openSqliteReadModel({ folder, ledgerId }: SqliteReadModelOptions
     close: async () => {
       if (db.isOpen) db.close();
     },
+  };
+}
+
+interface AliveRow {
+  readonly session: SessionId;
+  readonly snapshot: string;
+  readonly at: number;
+}
+type AlivePage = (projection: number, after: AliveRow | null) => readonly AliveRow[];
+
+/** Those that run come first, as many there are: who starts goes on with them while it still reads those that wait. */
+function createAliveReading(db: DatabaseSync): { readonly running: AlivePage; readonly others: AlivePage } {
+  const columns = "SELECT session, snapshot, at FROM view WHERE projection = ? AND snapshot IS NOT NULL";
+  const running = db.prepare(`${columns} AND disposition = 'running' AND (at, session) > (?, ?) ORDER BY at, session LIMIT ${ALIVE_CHUNK}`);
+  const others = db.prepare(`${columns} AND disposition <> 'running' AND session > ? ORDER BY session LIMIT ${ALIVE_CHUNK}`);
+  return {
+    running: (projection, after) => running.all(projection, after?.at ?? -1, after?.session ?? "") as unknown as readonly AliveRow[],
+    others: (projection, after) => others.all(projection, after?.session ?? "") as unknown as readonly AliveRow[],
   };
 }
 

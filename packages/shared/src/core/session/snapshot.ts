@@ -16,7 +16,7 @@ export interface Snapshot {
 
 /** Rises whenever the meaning of a member of the state changes. */
 const format = 3;
-const members = Object.keys(emptySession("" as SessionId)).sort().join();
+const members = Object.keys(emptySession("" as SessionId));
 
 export function writeSnapshot({ state, next }: Snapshot): string {
   return JSON.stringify({ format, next, state });
@@ -33,8 +33,12 @@ export function readSnapshot(text: string): Snapshot | null {
   const read = value as { readonly format?: unknown; readonly next?: unknown; readonly state?: unknown } | null;
   if (read === null || typeof read !== "object" || read.format !== format || typeof read.next !== "number") return null;
   const { state } = read;
-  if (state === null || typeof state !== "object" || Object.keys(state).sort().join() !== members) return null;
+  if (state === null || typeof state !== "object" || !hasAllMembers(state)) return null;
   return { state: state as SessionState, next: read.next as Offset };
+}
+
+function hasAllMembers(state: object): boolean {
+  return Object.keys(state).length === members.length && members.every((member) => Object.hasOwn(state, member));
 }
 
 /** Somebody may still have to act for it: it has not ended, or what its end calls for is not written yet. */
