@@ -1,6 +1,7 @@
 /** The whole model: from a world, everything that may happen next, and what is broken in a world. */
 import { boundsOf } from "@loopledger/shared/core/events/goal";
 import { goalOf, recordOf, submissionOf } from "@loopledger/shared/testing";
+import { heldBack } from "@loopledger/shared/core/session/rules/dispatching";
 import type { Breach } from "./account.ts";
 import { type Configuration, type FaultKind, foldOf } from "./configuration.ts";
 import { type Ground, type Step, headState } from "./ground.ts";
@@ -60,9 +61,11 @@ export class Model {
     return needless ? "work that nobody needs was done" : null;
   }
 
-  /** Over for good: an end that hides nothing, reported. */
+  /** Over for good: an end that hides nothing, reported; or at rest for want of a budget that nobody raises any more. */
   isOver(world: World): boolean {
-    const { end, statusOwed } = headState(this.ground, world);
-    return end !== null && end.reason !== "incomplete_tool_turn" && statusOwed === null;
+    const state = headState(this.ground, world);
+    const { end, statusOwed } = state;
+    if (end === null) return world.raises === 0 && heldBack(state) === "budget_exhausted";
+    return end.reason !== "incomplete_tool_turn" && statusOwed === null;
   }
 }
