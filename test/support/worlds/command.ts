@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { MakerRow } from "../fixtures/handlers.ts";
+import { type Grounds, environmentOn, folderGrounds } from "./grounds.ts";
 import { type TargetServer, startTarget } from "./target-server.ts";
 import type { Door } from "./target.ts";
 
@@ -21,14 +22,16 @@ export interface Ran {
 export class Project {
   readonly folder: string;
   readonly server: TargetServer;
+  readonly #grounds: Grounds;
   readonly #children = new Set<ChildProcess>();
 
-  private constructor(folder: string, server: TargetServer) {
+  private constructor({ folder, server, grounds }: { folder: string; server: TargetServer; grounds: Grounds }) {
     this.folder = folder;
     this.server = server;
+    this.#grounds = grounds;
   }
   /** One goal, `goal.json`: its maker deploys through this door; its check is green once the maker has ended. */
-  static async make(id: string, inputs: { readonly door: Door; readonly waits?: boolean }): Promise<Project> {
+  static async make(id: string, inputs: { readonly door: Door; readonly waits?: boolean }, grounds: Grounds = folderGrounds): Promise<Project> {
     const folder = mkdtempSync(join(tmpdir(), "loopledger-project-"));
     const server = await startTarget(join(folder, "target"));
     const config = {
@@ -37,11 +40,11 @@ export class Project {
     };
     writeFileSync(join(folder, "loopledger.config.json"), JSON.stringify(config));
     writeFileSync(join(folder, "goal.json"), JSON.stringify({ id, goal: "deploy it", maker: "deployer", check: "deployed", inputs }));
-    return new Project(folder, server);
+    return new Project({ folder, server, grounds });
   }
 
   start(...args: string[]): { readonly child: ChildProcess; readonly over: Promise<Ran> } {
-    const child = spawn(command, args, { cwd: this.folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, LOOPLEDGER_DATA: join(this.folder, "data") } });
+    const child = spawn(command, args, { cwd: this.folder, stdio: ["ignore", "pipe", "pipe"], env: environmentOn(this.#grounds, { LOOPLEDGER_DATA: join(this.folder, "data") }) });
     this.#children.add(child);
     const said = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk) => {
@@ -68,6 +71,7 @@ export class Project {
       child.kill("SIGKILL");
       await once(child, "close");
     }
+    await this.#grounds.remove();
     await this.server.close();
     rmSync(this.folder, { recursive: true, force: true });
   }

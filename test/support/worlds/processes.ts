@@ -1,4 +1,4 @@
-/** A world of real processes on one SQLite data folder: they are killed, stopped and woken by signals, and watched from outside. */
+/** A world of real processes on one data folder, or on what else its grounds name: they are killed, stopped and woken by signals, and watched from outside. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -9,17 +9,18 @@ import { type Goal, goal } from "@loopledger/shared/core/events/goal";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { openFolderBlobs } from "@loopledger/shared/blobs";
 import { createMemoryProcess } from "@loopledger/shared/memory";
-import type { Ledger } from "@loopledger/shared/ports";
-import { openSqliteLedger, openSqliteOwnership } from "@loopledger/shared/sqlite";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import type { Inputs, MakerRow } from "../fixtures/handlers.ts";
 import { until } from "../until.ts";
+import { type Grounds, type OpenGrounds, environmentOn, folderGrounds, openGrounds } from "./grounds.ts";
 import { type Folded, brokenBy, brokenEffects, foldSession } from "./oracle.ts";
 import { type Peer, makePeer } from "./peer.ts";
 import { type TargetServer, startTarget } from "./target-server.ts";
 import { handlersOf, isOver } from "./world.ts";
 
 const program = join(import.meta.dirname, "..", "fixtures", "loop-process.ts");
+/** Processes are slow to start while the machine is busy with others. */
+const patienceMs = 60_000;
 /** Compiled once for all processes of a test run. */
 const compiled = join(tmpdir(), "loopledger-compile-cache");
 
@@ -80,7 +81,7 @@ export class LoopProcess {
   }
   /** The kernel shows it as stopped, by a failpoint or by `kill("SIGSTOP")`. */
   async isStopped(): Promise<void> {
-    await until(() => / T /.test(readFileSync(`/proc/${this.pid}/stat`, "utf8").replace(/\(.*\)/, "")), { what: `process ${this.pid} to be stopped` });
+    await until(() => / T /.test(readFileSync(`/proc/${this.pid}/stat`, "utf8").replace(/\(.*\)/, "")), { what: `process ${this.pid} to be stopped`, timeoutMs: patienceMs });
   }
   /** Answers once it carries nothing and has folded everything. */
   async isIdle(): Promise<void> {
@@ -93,7 +94,7 @@ export class LoopProcess {
     let isClosed = false;
     const closed = this.exited.then(() => (isClosed = true));
     closed.catch(() => undefined);
-    const value = await until(() => condition() || isClosed, { what: `${what} from process ${this.pid}: ${this.#said()}` });
+    const value = await until(() => condition() || isClosed, { what: `${what} from process ${this.pid}: ${this.#said()}`, timeoutMs: patienceMs });
     if (value === true && !condition()) {
       throw new Error(`process ${this.pid} ended (${this.#child.exitCode ?? this.#child.signalCode}) without ${what}: ${this.#said()}`);
     }
@@ -112,19 +113,21 @@ export class ProcessWorld {
   readonly folder: string;
   readonly server: TargetServer;
   readonly leaseMs: number;
-  readonly #ledger: Ledger;
+  readonly #grounds: Grounds;
+  readonly #watched: OpenGrounds;
   readonly #processes: LoopProcess[] = [];
-  #person: Promise<Peer> | null = null;
+  #person: Promise<{ readonly peer: Peer; readonly opened: OpenGrounds }> | null = null;
 
-  private constructor(folder: string, server: TargetServer, leaseMs: number) {
+  private constructor({ folder, server, leaseMs, grounds, watched }: { folder: string; server: TargetServer; leaseMs: number; grounds: Grounds; watched: OpenGrounds }) {
     this.folder = folder;
     this.server = server;
     this.leaseMs = leaseMs;
-    this.#ledger = openSqliteLedger({ folder, clock: createSystemClock(), ids: createSystemIds() });
+    this.#grounds = grounds;
+    this.#watched = watched;
   }
-  static async open({ leaseMs = 600 }: { readonly leaseMs?: number } = {}): Promise<ProcessWorld> {
+  static async open({ leaseMs = 600, grounds = folderGrounds }: { readonly leaseMs?: number; readonly grounds?: Grounds } = {}): Promise<ProcessWorld> {
     const folder = mkdtempSync(join(tmpdir(), "loopledger-processes-"));
-    return new ProcessWorld(folder, await startTarget(join(folder, "target")), leaseMs);
+    return new ProcessWorld({ folder, leaseMs, grounds, server: await startTarget(join(folder, "target")), watched: await openGrounds(grounds, folder) });
   }
 
   async start(starting: Starting = {}): Promise<LoopProcess> {
@@ -136,10 +139,10 @@ export class ProcessWorld {
     ];
     const child = spawn(process.execPath, args, {
       stdio: ["pipe", "pipe", "pipe"],
-      env: {
-        ...process.env, NODE_COMPILE_CACHE: compiled, LOOPLEDGER_LEASE_MS: String(this.leaseMs), LOOPLEDGER_FAILPOINTS: starting.failpoints ?? "",
+      env: environmentOn(this.#grounds, {
+        NODE_COMPILE_CACHE: compiled, LOOPLEDGER_LEASE_MS: String(this.leaseMs), LOOPLEDGER_FAILPOINTS: starting.failpoints ?? "",
         LOOPLEDGER_LOG_LEVEL: starting.logLevel ?? "error",
-      },
+      }),
     });
     const started = new LoopProcess(child);
     this.#processes.push(started);
@@ -148,24 +151,24 @@ export class ProcessWorld {
   }
 
   /** Somebody who writes acts and runs nothing. */
-  person(): Promise<Peer> {
+  async person(): Promise<Peer> {
     this.#person ??= this.#join();
-    return this.#person;
+    return (await this.#person).peer;
   }
-  async #join(): Promise<Peer> {
+  async #join(): Promise<{ readonly peer: Peer; readonly opened: OpenGrounds }> {
     const clock = createSystemClock();
     const ids = createSystemIds();
     const { folder } = this;
     const blobs = openFolderBlobs({ folder: join(folder, "blobs"), clock, ids });
+    const opened = await openGrounds(this.#grounds, folder);
     const ports = {
-      ledger: openSqliteLedger({ folder, clock, ids }), ownership: openSqliteOwnership({ folder, clock }), blobs, clock, ids,
-      host: createSystemHost(), handlers: handlersOf({}, { folder, blobs }),
+      ledger: opened.ledger, ownership: opened.ownership, blobs, clock, ids, host: createSystemHost(), handlers: handlersOf({}, { folder, blobs }),
     };
-    return makePeer(ports, createMemoryProcess(clock), { leaseMs: this.leaseMs, roles: [] });
+    return { opened, peer: await makePeer(ports, createMemoryProcess(clock), { leaseMs: this.leaseMs, roles: [] }) };
   }
 
   async folded(id: string): Promise<Folded> {
-    return foldSession(await this.#ledger.readSession(id as SessionId), id as SessionId);
+    return foldSession(await this.#watched.ledger.readSession(id as SessionId), id as SessionId);
   }
   async state(id: string): Promise<SessionState> {
     return (await this.folded(id)).state;
@@ -175,7 +178,7 @@ export class ProcessWorld {
     await until(async () => {
       state = await this.state(id);
       return condition(state);
-    }, { what: `${what} of ${id}` });
+    }, { what: `${what} of ${id}`, timeoutMs: patienceMs });
     return state;
   }
   untilOver(id: string): Promise<SessionState> {
@@ -196,10 +199,10 @@ export class ProcessWorld {
     for (const one of this.#processes) if (!one.isOver) one.kill("SIGKILL");
     await Promise.all(this.#processes.map((one) => one.exited));
     const person = await this.#person;
-    await person?.leave();
-    await person?.engine.ownership.close();
-    await person?.engine.ledger.close();
-    await this.#ledger.close();
+    await person?.peer.leave();
+    await person?.opened.close();
+    await this.#watched.close();
+    await this.#grounds.remove();
     await this.server.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
