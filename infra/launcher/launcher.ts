@@ -16,7 +16,7 @@ import { withLock } from "./folder-lock.ts";
 import type { Variables } from "./java.ts";
 import { prepareKafka, startKafkaNode, stopKafkaNode, waitKafkaReady } from "./kafka.ts";
 import { startKeeper } from "./keeping.ts";
-import { choosePorts, type PortChoice } from "./ports.ts";
+import { choosePorts, isFree, type PortChoice, portTaken } from "./ports.ts";
 import { endProcess, isAlive, killProcess, type ProcessIdentity } from "./process-identity.ts";
 import { startRedis, waitRedisReady } from "./redis.ts";
 import { registryKind, registryUrl, startRegistry, waitRegistryReady } from "./registry.ts";
@@ -104,12 +104,12 @@ async function bringPart(part: PartName, { nodes }: InfraState, options: UpOptio
 /** On the ports that it had, where it ran before. */
 async function startNode(part: PartName, known: NodeState | undefined, { folder, variables, tell, ports = "default" }: UpOptions): Promise<NodeState> {
   const wanted = part === "kafka" ? ["kafka", "kafka-controller"] : [part];
-  const chosen = known ? {} : await choosePorts(wanted, ports);
-  const port = known?.port ?? chosen[part] ?? 0;
+  const chosen = await portsFor(wanted, known, ports);
+  const port = chosen[part] ?? 0;
   tell(`starting ${part} on 127.0.0.1:${port}`);
   switch (part) {
     case "kafka": {
-      const controllerPort = known?.controllerPort ?? chosen["kafka-controller"] ?? 0;
+      const controllerPort = chosen["kafka-controller"] ?? 0;
       const cluster = await prepareKafka({ folder, nodes: [{ client: port, controller: controllerPort }], variables, tell });
       return { part, name: "kafka-1", process: await startKafkaNode(cluster, 0), port, controllerPort };
     }
@@ -120,6 +120,16 @@ async function startNode(part: PartName, known: NodeState | undefined, { folder,
       return { part, name: "registry", process: await startRegistry({ folder, port, variables, tell, kind }), port, kind };
     }
   }
+}
+
+/** Those that it had, unless somebody else took one meanwhile and any others will do. */
+async function portsFor(wanted: readonly string[], known: NodeState | undefined, choice: PortChoice): Promise<Record<string, number>> {
+  if (known === undefined) return choosePorts(wanted, choice);
+  const had = [known.port, ...(known.controllerPort === undefined ? [] : [known.controllerPort])];
+  const areFree = (await Promise.all(had.map(isFree))).every((free) => free);
+  if (!areFree && choice === "free") return choosePorts(wanted, choice);
+  if (!areFree) throw portTaken(known.name, had.join(" or "));
+  return Object.fromEntries(wanted.map((name, index) => [name, had[index] ?? 0]));
 }
 
 function waitNodeReady({ part, process, port, kind = "development" }: NodeState, folder: string): Promise<void> {

@@ -41,9 +41,13 @@ export async function choosePorts(wanted: readonly string[], choice: PortChoice)
   const chosen = Object.fromEntries(wanted.map((name) => [name, choice === "default" ? defaultPorts[name] ?? 0 : choice + names.indexOf(name)]));
   for (const [name, port] of Object.entries(chosen)) {
     if (await isFree(port)) continue;
-    throw new InfraError("port_taken", `Port ${port}, which ${name} would listen on, is taken by another program.`, {
-      next: "`loopledger infra up --ports free` takes free ones, `--port-base N` yours; or stop the other program.",
-    });
+    throw portTaken(name, String(port));
   }
   return chosen;
+}
+
+export function portTaken(name: string, port: string): InfraError {
+  return new InfraError("port_taken", `Port ${port}, which ${name} would listen on, is taken by another program.`, {
+    next: "`loopledger infra up --ports free` takes free ones, `--port-base 20000` four from there on; or stop the other program.",
+  });
 }

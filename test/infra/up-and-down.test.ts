@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
+import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -116,6 +117,21 @@ describe("infra up", () => {
     expect(other.err).toContain(`Port ${base}, which redis would listen on, is taken`);
     expect(other.err).toContain("--ports free");
     expect(JSON.parse((await infra("status", "--dir", "other", "--json")).out)).toMatchObject({ up: false, parts: [] });
+  });
+
+  test("restarts a part on other ports only where that was asked for and somebody else has its own", async () => {
+    const first = await upped("--only", "redis", "--ports", "free");
+    const port = first.parts[0]?.port ?? 0;
+    await killProcess(identityOf(first, "redis"));
+    const other = createServer();
+    await new Promise<void>((done) => {
+      other.listen(port, "127.0.0.1", done);
+    });
+    expect(await infra("up", "--only", "redis")).toMatchObject({ code: 1, err: expect.stringContaining(`Port ${port}, which redis would listen on, is taken`) });
+    const mended = await upped("--only", "redis", "--ports", "free");
+    expect(mended.parts[0]?.port).not.toBe(port);
+    expect(await askRedis(mended.parts[0]?.port ?? 0, "PING")).toBe("+PONG");
+    await new Promise((done) => other.close(done));
   });
 
   test("that was killed before it was done leaves nothing that down cannot end", async () => {
