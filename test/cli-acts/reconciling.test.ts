@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { windowOverAt } from "@loopledger/shared/core/session/rules/effects";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -55,6 +57,19 @@ test("did-not-happen waits until no late call can arrive, says so, and is then a
   expect(ran.err).toContain(new Date(over).toISOString());
   expect(ran.json()).toMatchObject({ effects: [{ key: "mail:late", state: "failed" }], void: {} });
   expect((await here.state("w")).at).toBeGreaterThan(over);
+});
+
+test("a ledger whose time is an hour ahead of this machine's clock: the wait is the call window's, not the hour", async () => {
+  await here.submit("ahead");
+  const file = new DatabaseSync(join(here.folder, "data", "ledger.db"));
+  file.exec("UPDATE rec SET time = time + 3600000 WHERE pos = (SELECT max(pos) FROM rec)");
+  file.close();
+  await here.loseOutcome("ahead", { contract: "unsafe", key: "mail:ahead", callWindowSeconds: 3 });
+  expect((await here.state("ahead")).at ?? 0).toBeGreaterThan(Date.now() + 3_000_000);
+  const ran = await here.cli("reconcile", "ahead", "mail:ahead", "--did-not-happen", "--evidence", "the outbox is empty", "--json");
+  expect(ran.code).toBe(0);
+  expect(ran.err).toMatch(/waits [123] s/);
+  expect(ran.json()).toMatchObject({ effects: [{ key: "mail:ahead", state: "failed" }] });
 });
 
 test("where the target fences, the command looks at it under the current epoch instead of waiting", async () => {

@@ -144,6 +144,19 @@ describe("reconciliations", () => {
     expect(await settled(engine)).toBe("failed");
   });
 
+  test.each([2 * 3_600_000, -2 * 3_600_000])("the call window counts by the log's time, also where this process's clock is wrong by %i ms", async (skewMs) => {
+    const clock = createVirtualClock();
+    const joined = await opened(memoryPlace(clock)).join();
+    const wrong = { now: () => clock.now() + skewMs, monotonic: () => clock.monotonic(), after: (ms: number, call: () => void) => clock.after(ms, call) };
+    const { act } = await begun({ engine: { ...joined, clock: wrong as never } });
+    await leaveUnknown(joined);
+    await clock.advance(10_000);
+    const early = await act("reconciliations", { key, outcome: "did_not_happen", evidence: "looked" });
+    expect([early.status, early.headers["retry-after"], early.json]).toMatchObject([409, "51", { code: "window_open" }]);
+    await clock.advance(51_000);
+    expect(await act("reconciliations", { key, outcome: "did_not_happen", evidence: "looked" })).toMatchObject({ status: 200 });
+  });
+
   test("a target that fences is looked at first: its word stands, for and against", async () => {
     let status: "did_not_happen" | "happened" = "did_not_happen";
     const tool = { timeoutSeconds: 5, look: async () => ({ status, result: null, evidence: { seen: status } }) } as unknown as Tool;

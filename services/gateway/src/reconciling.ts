@@ -45,7 +45,7 @@ export async function reconciliationOf(service: Service, state: SessionState, as
 async function lookOrWindow(service: Service, state: SessionState, effect: Effect): Promise<Json> {
   const look = await fencingLook(service, state, effect);
   if (look !== null) return look;
-  const leftMs = windowOverAt(effect, state.lastClaimAt) - service.engine.clock.now();
+  const leftMs = windowOverAt(effect, state.lastClaimAt) - service.engine.logClock.nowAfter(state.at);
   if (leftMs < 0) return null;
   const seconds = Math.floor(leftMs / 1000) + 1;
   throw new Problem("window_open", `A call of ${effect.key} that started in time can still arrive for ${seconds} s.`, { headers: { "retry-after": String(seconds) } });

@@ -1,5 +1,4 @@
 /** A person's answer to a checkpoint, bound to the digest of what was shown. */
-import type { LogTime } from "@loopledger/shared/core/brand";
 import type { HumanDecision } from "@loopledger/shared/core/events/approval-decided";
 import type { Json } from "@loopledger/shared/core/json";
 import { type CheckpointView, checkpointView, checkpointViews } from "@loopledger/shared/core/session/checkpoint-view";
@@ -54,7 +53,7 @@ async function showing({ json, print }: CommandContext, session: OpenSession, { 
   const { appendAll, withDerived } = await import("@loopledger/shared/runtime");
   await appendAll(engine, sessionId, withDerived(engine, await session.state(), []));
   const state = await session.state();
-  const looking = { now: engine.clock.now() as LogTime, sha256: (text: string) => engine.ids.sha256(text) };
+  const looking = { now: engine.logClock.nowAfter(state.at), sha256: (text: string) => engine.ids.sha256(text) };
   const view = checkpointView(state, checkpoint, looking);
   if (!view && digest === undefined) throw noSuchCheckpoint(sessionId, checkpoint, checkpointViews(state, looking).map((one) => one.checkpoint));
   if (view && action !== undefined) refuseOtherKind(view.action, action);

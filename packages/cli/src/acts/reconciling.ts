@@ -39,7 +39,7 @@ export async function settle(session: OpenSession, settling: Settling, help: Hel
     const effect = await effectOf(session, settling.key);
     const state = await session.state();
     const look = await fencingLook(state, effect, help);
-    const waitMs = look ? 0 : windowOverAt(effect, state.lastClaimAt) - session.engine.clock.now() + 1;
+    const waitMs = look ? 0 : windowOverAt(effect, state.lastClaimAt) - session.engine.logClock.nowAfter(state.at) + 1;
     if (waitMs > 0) {
       help.note(`A call that started in time can still arrive until ${new Date(windowOverAt(effect, state.lastClaimAt)).toISOString()}; this waits ${Math.ceil(waitMs / 1000)} s until that is over.`);
       await changeOr(session, waitMs);

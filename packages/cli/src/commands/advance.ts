@@ -80,8 +80,9 @@ function atWork({ signal }: Draining): Promise<void> {
 
 function sleepUntilDue(engine: Engine, state: SessionState, signal: AbortSignal): Promise<void> {
   const due = nextDue(state);
-  if (due === null || due <= engine.clock.now()) return Promise.resolve();
-  return nextChange(engine, state.sessionId, { maxMs: Math.min(sleepMsMax, due - engine.clock.now() + 1), signal });
+  const now = engine.logClock.nowAfter(state.at);
+  if (due === null || due <= now) return Promise.resolve();
+  return nextChange(engine, state.sessionId, { maxMs: Math.min(sleepMsMax, due - now + 1), signal });
 }
 
 function tell({ json, print }: CommandContext, state: SessionState, what: string): ExitCode {

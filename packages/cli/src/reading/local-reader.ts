@@ -75,7 +75,8 @@ export class LocalReader implements Reader {
     const found: CheckpointView[] = [];
     for await (const { view } of this.list({ disposition: "waiting", limit: null })) {
       if (!view.waitingOn.some((one) => one.kind === "approval")) continue;
-      const views = checkpointViews(await this.#stateOf(view.sessionId), this.#looking());
+      const state = await this.#stateOf(view.sessionId);
+      const views = checkpointViews(state, this.#looking(state));
       found.push(...views.filter((one) => one.standing === "pending"));
     }
     return found.sort((a, b) => a.since.localeCompare(b.since));
@@ -84,8 +85,8 @@ export class LocalReader implements Reader {
   async checkpoint(sessionId: string, checkpoint: string): Promise<ShownCheckpoint> {
     const { checkpointView, checkpointViews, reviewRequest } = await import("@loopledger/shared/core/session/checkpoint-view");
     const state = await this.#stateOf(sessionId);
-    const view = checkpointView(state, checkpoint, this.#looking());
-    if (!view) throw noSuchCheckpoint(sessionId, checkpoint, checkpointViews(state, this.#looking()).map((one) => one.checkpoint));
+    const view = checkpointView(state, checkpoint, this.#looking(state));
+    if (!view) throw noSuchCheckpoint(sessionId, checkpoint, checkpointViews(state, this.#looking(state)).map((one) => one.checkpoint));
     return { view, markdown: reviewRequest(state, view) };
   }
 
@@ -123,7 +124,8 @@ export class LocalReader implements Reader {
   async #missing(sessionId: string): Promise<Error> {
     return nearestSession(unknownSession(sessionId, this.#where), sessionId, this.list({ limit: 1_000 }));
   }
-  #looking() {
-    return { now: this.#source.clock.now() as LogTime, sha256: (text: string) => this.#source.ids.sha256(text) };
+  /** By the log's time, as far as who only reads can tell: not before the session's last record. */
+  #looking({ at }: SessionState) {
+    return { now: Math.max(this.#source.clock.now(), at ?? 0) as LogTime, sha256: (text: string) => this.#source.ids.sha256(text) };
   }
 }

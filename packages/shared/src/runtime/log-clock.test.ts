@@ -24,6 +24,15 @@ it.each([hourMs, -hourMs])("a wall clock that is wrong by %i ms does not matter 
   expect(clock.now()).toBe(log.now() - 30);
 });
 
+it("goes on from a record that was read, whatever this process's own clock says", async () => {
+  const { log, clock } = worldWithClockWrongBy(-hourMs);
+  expect(clock.nowAfter(log.now() as LogTime)).toBe(log.now());
+  const readAt = log.now() as LogTime;
+  await log.advance(500);
+  expect(clock.nowAfter(readAt)).toBe(log.now());
+  expect(clock.nowAfter(null)).toBe(log.now());
+});
+
 it("is never behind an entry that it has seen, and never led ahead by an old one", async () => {
   const { log, clock } = worldWithClockWrongBy(-hourMs);
   clock.heard((log.now() - 2 * hourMs) as LogTime, false);

@@ -22,6 +22,11 @@ export class LogClock {
   now(): LogTime {
     return (this.#ahead === null ? this.#clock.now() : this.#clock.monotonic() + this.#ahead) as LogTime;
   }
+  /** The same, seen from a record of the log that was read, by whatever way; it is not before that. */
+  nowAfter(at: LogTime | null): LogTime {
+    if (at !== null) this.heard(at, false);
+    return this.now();
+  }
   /** An entry of the log has been folded; `own`: this process waits for it, so that it was appended just now. */
   heard(time: LogTime, own: boolean): void {
     if (own || time > this.now()) this.#ahead = time - this.#clock.monotonic();

@@ -1,5 +1,4 @@
 /** Human decisions: what waits for one, and the answers. */
-import type { LogTime } from "@loopledger/shared/core/brand";
 import { type CheckpointView, checkpointView, checkpointViews, reviewRequest } from "@loopledger/shared/core/session/checkpoint-view";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { Act } from "../acting.ts";
@@ -50,7 +49,7 @@ function decisionOf(service: Service, state: SessionState, { checkpoint, decisio
 }
 
 function viewOf({ engine }: Service, state: SessionState, checkpoint: string): CheckpointView | null {
-  return checkpointView(state, checkpoint, { now: engine.clock.now() as LogTime, sha256: engine.ids.sha256 });
+  return checkpointView(state, checkpoint, { now: engine.logClock.nowAfter(state.at), sha256: engine.ids.sha256 });
 }
 function unknownCheckpoint(state: SessionState, checkpoint: string): Problem {
   const known = state.pending.length > 0 ? `; ${state.pending.join(", ")} wait` : "";
@@ -62,11 +61,10 @@ const sessionsMax = 5_000;
 
 async function pendingOf(service: Service): Promise<CheckpointView[]> {
   const { engine } = service;
-  const looking = { now: engine.clock.now() as LogTime, sha256: engine.ids.sha256 };
   const views: CheckpointView[] = [];
   for (const id of await waitingIds(service)) {
     const state = await engine.folds.open(id);
-    views.push(...checkpointViews(state, looking).filter((one) => one.standing === "pending"));
+    views.push(...checkpointViews(state, { now: engine.logClock.nowAfter(state.at), sha256: engine.ids.sha256 }).filter((one) => one.standing === "pending"));
   }
   return views.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : a.seq - b.seq));
 }
