@@ -4,6 +4,7 @@ import { ledgerKey, partitionOf } from "@loopledger/shared/core/placement";
 import { connectKafka } from "@loopledger/shared/kafka";
 import type { Ledger, LogEntry } from "@loopledger/shared/ports";
 import { afterEach, describe, expect, it } from "vitest";
+import { until } from "../support/until.ts";
 import { makeLedgerTopic, type LedgerTopic, type LedgerTopicOptions } from "./kafka-topic.ts";
 
 const session = "s1" as SessionId;
@@ -131,7 +132,8 @@ describe("a ledger on Kafka that loses records", () => {
     const { caughtUp } = await follow(ledger);
     await caughtUp();
     await topic.remove();
-    await expect(caughtUp()).rejects.toMatchObject({ code: "ledger_lost" });
+    const refusal = (): Promise<unknown> => caughtUp().then(() => null, (error: unknown) => error);
+    expect(await until(refusal, { what: "the deletion to reach the broker", timeoutMs: 60_000 })).toMatchObject({ code: "ledger_lost" });
   });
 
   it("never jumps over what retention has removed", async () => {

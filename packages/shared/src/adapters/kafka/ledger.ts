@@ -115,13 +115,8 @@ class KafkaLedger implements Ledger {
   /** Whoever asks where the ledger ends is about to rely on it: that the topic is the same one still is looked up too. */
   async end(): Promise<Positions> {
     this.#checkUsable();
-    try {
-      const [ends] = await Promise.all([this.#reading.ends(this.#all()), this.#reading.confirm(0)]);
-      return ends;
-    } catch (error) {
-      if (isLoopledgerError(error, "ledger_lost")) this.#lose(error);
-      throw error;
-    }
+    const [ends] = await this.#orLose(Promise.all([this.#reading.ends(this.#all()), this.#reading.confirm(0)]));
+    return ends;
   }
 
   async subscribe(from: Positions, listener: (entries: readonly LogEntry[]) => void): Promise<Subscription> {
@@ -132,7 +127,7 @@ class KafkaLedger implements Ledger {
     this.#names += 1;
     const subscription = new LedgerSubscription({
       topology: this.#topology, clock, shown: this.#shown, name: `subscription-${this.#names}`, from, listener,
-      flushed: () => this.#flushed(), ends: (partitions) => this.#reading.ends(partitions), check: this.#check,
+      flushed: () => this.#flushed(), ends: (partitions) => this.#orLose(this.#reading.ends(partitions)), check: this.#check,
       lost: this.#lose, troubled: this.#trouble, healthy: this.#heal, threw: (error) => this.#options.log?.(error), closed: (one) => this.#subscriptions.delete(one),
     });
     this.#subscriptions.add(subscription);
@@ -157,6 +152,16 @@ class KafkaLedger implements Ledger {
     this.#appender.fail(error);
     for (const subscription of [...this.#subscriptions]) subscription.end(error);
   };
+
+  /** What finds the ledger lost while nobody has named a position stops everybody. */
+  async #orLose<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isLoopledgerError(error, "ledger_lost")) this.#lose(error);
+      throw error;
+    }
+  }
 
   /** An outage is told once, when it begins. */
   readonly #trouble = (error: unknown): void => {

@@ -84,10 +84,20 @@ export class Reading {
     return entries;
   }
 
-  /** The offset after the last record of each partition. */
+  /**
+   * The offset after the last record of each partition. One before what was shown comes from a leader that has just taken over,
+   * or from a log that has lost records or is another one: then `ledger_lost`.
+   */
   async ends(partitions: readonly number[]): Promise<ReadonlyMap<number, Offset>> {
     const ends = await this.#offsets(partitions, latest);
-    for (const [partition, end] of ends) this.#shown.note(partition, end);
+    for (const [partition, end] of ends) {
+      const shown = this.#shown.of(partition);
+      if (end < shown) {
+        await this.confirm(partition);
+        await this.#probe(partition, shown);
+      }
+      this.#shown.note(partition, end);
+    }
     return new Map(partitions.map((partition) => [partition, this.#shown.of(partition) as Offset]));
   }
 
