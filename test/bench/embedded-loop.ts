@@ -9,7 +9,7 @@ import { fn, makeHandlers, startStepServer } from "@loopledger/handlers/index";
 import { openFolderBlobs } from "@loopledger/shared/blobs";
 import { openSqliteLedger, openSqliteOwnership } from "@loopledger/shared/sqlite";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
-import { Carrier, type Engine, Liveness, Offers, makeEngine, submitGoal } from "@loopledger/shared/runtime";
+import { Carrier, type Engine, Liveness, Offers, type Ports, makeEngine, submitGoal } from "@loopledger/shared/runtime";
 import { reviewRunner } from "@loopledger/checker/checker";
 import { makeScheduler } from "@loopledger/scheduler/scheduler";
 import { buildRunner } from "@loopledger/worker/worker";
@@ -48,8 +48,16 @@ export function benchGoal() {
   });
 }
 
-/** `carries`: whether sessions are carried; without it they only come in. */
-export async function openLoop(folder: string, { carries = true }: { readonly carries?: boolean } = {}): Promise<Loop> {
+export interface LoopOptions {
+  /** Whether sessions are carried; without it they only come in. */
+  readonly carries?: boolean;
+  /** Puts something in front of the ports, to count what passes. */
+  readonly before?: (ports: Ports) => Ports;
+  /** Time of a lease, in ms. */
+  readonly leaseMs?: number;
+}
+
+export async function openLoop(folder: string, { carries = true, before = (same) => same, leaseMs = 2000 }: LoopOptions = {}): Promise<Loop> {
   const clock = createSystemClock();
   const ids = createSystemIds();
   const blobs = openFolderBlobs({ folder: join(folder, "blobs"), clock, ids });
@@ -60,10 +68,10 @@ export async function openLoop(folder: string, { carries = true }: { readonly ca
   });
   const ledger = openSqliteLedger({ folder, clock, ids });
   const ownership = openSqliteOwnership({ folder, clock });
-  const engine = makeEngine({ ledger, ownership, blobs, clock, ids, host: createSystemHost(), handlers }, { leaseMs: 2000, silenceMs: 60_000 });
+  const engine = makeEngine(before({ ledger, ownership, blobs, clock, ids, host: createSystemHost(), handlers }), { leaseMs, silenceMs: 60_000 });
   const liveness = new Liveness(engine, () => 600_000);
   await liveness.start();
-  await engine.folds.start(await ledger.end());
+  await engine.folds.start(await engine.ledger.end());
   const crew = { runners: [buildRunner(engine), reviewRunner(engine)], scheduler: makeScheduler(engine), liveness };
   const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: 2000 } });
   if (carries) offers.start();
