@@ -1,5 +1,6 @@
 /** The names of the tests of a file, as its source spells them: titles of tables keep their `$name` and `%s`. */
 import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import ts from "typescript";
 
 const groups = /^(describe|suite)$/;
@@ -24,8 +25,16 @@ export interface TestName {
   readonly whole: readonly string[];
 }
 
-/** Every test of a file, with the groups around it. */
-export function testNames(path: string): TestName[] {
+const known = new Map<string, readonly TestName[]>();
+
+/** Every test of a file, with the groups around it; also those that it has from a file beside it which only makes tests. */
+export function testNames(path: string): readonly TestName[] {
+  const names = known.get(path) ?? namesWith(path, new Set([path]));
+  known.set(path, names);
+  return names;
+}
+
+function namesWith(path: string, seen: Set<string>): TestName[] {
   const file = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true);
   const found: TestName[] = [];
   const visit = (node: ts.Node, around: readonly string[]): void => {
@@ -36,7 +45,14 @@ export function testNames(path: string): TestName[] {
     ts.forEachChild(node, (child) => visit(child, inside));
   };
   visit(file, []);
-  return found;
+  return [...found, ...makersOf(file, path).filter((one) => !seen.has(one)).flatMap((one) => namesWith(one, seen.add(one)))];
+}
+/** Files in the same folder that this one imports and that are no tests by themselves. */
+function makersOf(file: ts.SourceFile, path: string): string[] {
+  return file.statements.filter(ts.isImportDeclaration).flatMap(({ moduleSpecifier }) => {
+    const from = ts.isStringLiteral(moduleSpecifier) ? moduleSpecifier.text : "";
+    return /^\.\/[^/]+\.ts$/.test(from) && !from.endsWith(".test.ts") ? [join(dirname(path), from)] : [];
+  });
 }
 
 export const separator = " › ";
