@@ -1,10 +1,12 @@
 /** The schemas on a real registry, and where there is none. */
 import { randomUUID } from "node:crypto";
 import { schemasContract } from "@loopledger/shared/contracts";
+import { parseRecord } from "@loopledger/shared/core/events/parse";
 import { topicKinds, topicSchema } from "@loopledger/shared/core/topics/topic-schemas";
 import { createVirtualClock } from "@loopledger/shared/memory";
 import { createPlainSchemas, openRegistrySchemas, type RegistrySchemas } from "@loopledger/shared/registry";
 import { createSystemClock } from "@loopledger/shared/system";
+import { dataDefaults, recordOf } from "@loopledger/shared/testing";
 import * as vitest from "vitest";
 import { registryUrl } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
@@ -125,6 +127,20 @@ describe("what a registry does not know", () => {
     const avro = JSON.stringify({ type: "record", name: "other", fields: [{ name: "a", type: "string" }] });
     const { body } = await call("POST", `/subjects/${prefix}.ledger-value/versions`, { schema: avro });
     expect(await open().decode(`${prefix}.ledger`, wire((body as { id: number }).id, "{}"))).toBeNull();
+  });
+});
+
+describe("an id that stands for another schema", () => {
+  it("changes nothing about a record: the core's own schemas judge the text", async () => {
+    const prefix = newPrefix();
+    const other = JSON.stringify({ $schema: "http://json-schema.org/draft-07/schema#", type: "object", title: "anything" });
+    const { body } = await call("POST", `/subjects/${prefix}.ledger-value/versions`, { schemaType: "JSON", schema: other });
+    const { id } = body as { id: number };
+    const schemas = open();
+    const record = JSON.stringify(recordOf("guidance", dataDefaults.guidance()));
+    expect(await schemas.decode(`${prefix}.ledger`, wire(id, record))).toBe(record);
+    expect(parseRecord(await schemas.decode(`${prefix}.ledger`, wire(id, record))).kind).toBe("record");
+    expect(parseRecord(await schemas.decode(`${prefix}.ledger`, wire(id, '{"any":"thing"}'))).kind).toBe("malformed");
   });
 });
 
