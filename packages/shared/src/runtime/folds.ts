@@ -11,23 +11,16 @@
  *     been folded, and no entry is skipped. Other sessions go on.
  */
 import type { LogTime, Offset, SessionId } from "../core/brand.ts";
-import type { LedgerRecord } from "../core/events/envelope.ts";
 import { type Evolve, type FoldEntry, type Verdict, evolve as fold } from "../core/session/evolve.ts";
 import { type SessionState, emptySession } from "../core/session/state.ts";
 import type { Ids, Ledger, LogEntry, Positions, Subscription } from "../ports/index.ts";
 import type { Written } from "./author.ts";
+import type { Change } from "./change.ts";
 import { type Kept, makeRoom } from "./kept.ts";
 import { type Listener, Listeners, PositionListeners, SeedListeners } from "./listeners.ts";
 import { ReadBacks } from "./read-backs.ts";
 import { type Part, type Supervision, ownSupervision } from "./supervision.ts";
 
-export interface Change {
-  readonly sessionId: SessionId;
-  readonly state: SessionState;
-  readonly record: LedgerRecord | null;
-  readonly verdict: Verdict;
-  readonly entry: LogEntry;
-}
 export interface FoldsOptions {
   readonly ledger: Ledger;
   readonly ids: Ids;

@@ -1,6 +1,7 @@
 export * from "./appends.ts";
 export * from "./author.ts";
 export * from "./carrier.ts";
+export * from "./change.ts";
 export * from "./engine.ts";
 export * from "./failpoints.ts";
 export * from "./folds.ts";

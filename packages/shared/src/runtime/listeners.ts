@@ -8,7 +8,7 @@
 import type { Offset, SessionId } from "../core/brand.ts";
 import type { SessionState } from "../core/session/state.ts";
 import type { Ledger, LogEntry } from "../ports/index.ts";
-import type { Change } from "./folds.ts";
+import type { Change } from "./change.ts";
 import type { Part, Supervision } from "./supervision.ts";
 
 export type Listener = (change: Change) => void;

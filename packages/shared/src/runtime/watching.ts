@@ -2,7 +2,6 @@
 import type { SessionId } from "../core/brand.ts";
 import type { SessionState } from "../core/session/state.ts";
 import type { Engine } from "./engine.ts";
-import type { Tenure } from "./tenure.ts";
 
 export interface ChangeLimits {
   readonly maxMs: number;
@@ -28,6 +27,12 @@ export function nextChange(engine: Engine, sessionId: SessionId, limits: ChangeL
   });
 }
 
+/** What is watched of a tenure. */
+export interface Held {
+  readonly sessionId: SessionId;
+  holds(state: SessionState): boolean;
+}
+
 /** Why a running maker or check is told to stop. */
 export type StopReason = "stale" | "ended" | "cancelled" | "paused" | "stopping";
 
@@ -38,7 +43,7 @@ export interface Watch {
 }
 
 /** A signal for one running cycle: aborted when the fold names another owner, ends the session or pauses it at once, or when the process stops. */
-export function watchTenure(engine: Engine, tenure: Tenure, stopping: AbortSignal): Watch {
+export function watchTenure(engine: Engine, tenure: Held, stopping: AbortSignal): Watch {
   const controller = new AbortController();
   const stop = (reason: StopReason): void => {
     if (!controller.signal.aborted) controller.abort(reason);
@@ -61,7 +66,7 @@ export function watchTenure(engine: Engine, tenure: Tenure, stopping: AbortSigna
   };
 }
 
-function stopReason(tenure: Tenure, state: SessionState): StopReason | null {
+function stopReason(tenure: Held, state: SessionState): StopReason | null {
   if (state.end) return "ended";
   if (!tenure.holds(state)) return "stale";
   if (state.cancel) return "cancelled";
