@@ -12,14 +12,28 @@ export type JsonObject = { readonly [key: string]: Json };
 
 /** RFC 8785: keys sorted by UTF-16 code units, numbers and strings as ECMAScript writes them; undefined members are left out. */
 export function canonicalJson(value: unknown): string {
-  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  const members = value as Record<string, unknown>;
-  const parts: string[] = [];
-  for (const key of Object.keys(members).sort()) {
-    if (members[key] !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(members[key])}`);
+  switch (typeof value) {
+    case "string": return quoted(value);
+    case "number": return Number.isFinite(value) ? String(value) : "null";
+    case "boolean": return value ? "true" : "false";
+    case "object": break;
+    default: return JSON.stringify(value) ?? "null";
   }
-  return `{${parts.join(",")}}`;
+  if (value === null) return "null";
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const members = value as Members;
+  let text = "";
+  for (const key of Object.keys(members).sort()) {
+    const member = members[key];
+    if (member !== undefined) text += `${text === "" ? "" : ","}${quoted(key)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
+}
+
+/** Printable ASCII without quotation mark and backslash: what stands in JSON as it is. */
+const plain = /^[ !#-[\]-~]*$/;
+function quoted(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 type Members = { readonly [key: string]: unknown };

@@ -21,14 +21,11 @@ const leafMax = 8;
 const levels = 32 / bits;
 export const emptyMap: PMap<never> = { size: 0, buckets: [] };
 
+/** FNV-1a in 32 bits. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < key.length; i++) hash = mix(hash ^ key.charCodeAt(i));
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
   return hash >>> 0;
-}
-/** One FNV-1a round in 32 bits. */
-function mix(hash: number): number {
-  return (hash + (hash << 1) + (hash << 4) + (hash << 7) + (hash << 8) + (hash << 24)) | 0;
 }
 function slotOf(hash: number, level: number): number {
   return (hash >>> (level * bits)) & (width - 1);
@@ -38,6 +35,7 @@ function isBranch<V>(node: Leaf<V> | Branch<V>): node is Branch<V> {
 }
 
 export function lookUp<V>(map: PMap<V>, key: string): V | undefined {
+  if (map.size === 0) return undefined;
   const hash = hashOf(key);
   let node: Node<V> | undefined = map.buckets;
   for (let level = 0; node && isBranch(node); level++) node = node[slotOf(hash, level)];
@@ -46,11 +44,18 @@ export function lookUp<V>(map: PMap<V>, key: string): V | undefined {
 }
 
 export function put<V>(map: PMap<V>, key: string, value: V): PMap<V> {
-  const isNew = lookUp(map, key) === undefined;
-  return { size: map.size + (isNew ? 1 : 0), buckets: intoBranch(map.buckets, { key, value, hash: hashOf(key) }, 0) };
+  const entry: Entry<V> = { key, value, hash: hashOf(key), isNew: true };
+  const buckets = intoBranch(map.buckets, entry, 0);
+  return { size: map.size + (entry.isNew ? 1 : 0), buckets };
 }
 
-interface Entry<V> { readonly key: string; readonly value: V; readonly hash: number }
+interface Entry<V> {
+  readonly key: string;
+  readonly value: V;
+  readonly hash: number;
+  /** Whether the key was not there before; known once it is put in. */
+  isNew: boolean;
+}
 
 function intoBranch<V>(branch: Branch<V>, entry: Entry<V>, level: number): Branch<V> {
   const slots: Node<V>[] = branch.length === 0 ? new Array<Node<V>>(width).fill(null) : branch.slice();
@@ -63,9 +68,12 @@ function into<V>(node: Node<V>, entry: Entry<V>, level: number): Leaf<V> | Branc
   if (node === null) return { keys: [key], values: [value] };
   if (isBranch(node)) return intoBranch(node, entry, level);
   const at = node.keys.indexOf(key);
-  if (at >= 0) return { keys: node.keys, values: node.values.with(at, value) };
+  if (at >= 0) {
+    entry.isNew = false;
+    return { keys: node.keys, values: node.values.with(at, value) };
+  }
   if (node.keys.length < leafMax || level >= levels) return { keys: [...node.keys, key], values: [...node.values, value] };
-  const split = node.keys.reduce<Branch<V>>((branch, old, i) => intoBranch(branch, { key: old, value: node.values[i] as V, hash: hashOf(old) }, level), []);
+  const split = node.keys.reduce<Branch<V>>((branch, old, i) => intoBranch(branch, { key: old, value: node.values[i] as V, hash: hashOf(old), isNew: true }, level), []);
   return intoBranch(split, entry, level);
 }
 
