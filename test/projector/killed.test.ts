@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { randomOf } from "@loopledger/shared/testing";
 import { until } from "../support/until.ts";
+import { environmentOn, folderGrounds } from "../support/worlds/grounds.ts";
 import { sqlitePlace } from "../support/walks.ts";
 import { compare } from "../../services/projector/src/comparison.ts";
 import { cleanUp, expectEqual, opened, sessions, started, walk } from "./views.ts";
@@ -12,7 +13,7 @@ const main = join(import.meta.dirname, "../../services/projector/src/main.ts");
 
 function projecting(folder: string, failpoints: string): ChildProcess {
   const child = spawn(process.execPath, [main], {
-    env: { ...process.env, LOOPLEDGER_DATA: folder, LOOPLEDGER_FAILPOINTS: failpoints, LOOPLEDGER_LOG_LEVEL: "error" }, stdio: ["ignore", "pipe", "inherit"],
+    env: environmentOn(folderGrounds, { LOOPLEDGER_DATA: folder, LOOPLEDGER_FAILPOINTS: failpoints, LOOPLEDGER_LOG_LEVEL: "error" }), stdio: ["ignore", "pipe", "inherit"],
   });
   cleanUp.push(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
@@ -48,4 +49,4 @@ test("a projector that is killed again and again, on either side of its write, l
   expect(await compare(engine, "main")).toEqual({ equal: true, sessions: sessions.length, differing: [] });
   await (await started(engine)).caughtUp();
   await expectEqual(engine);
-});
+}, 120_000);

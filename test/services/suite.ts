@@ -1,8 +1,16 @@
 /** What holds of the services as processes, on whatever they stand. */
+import { join } from "node:path";
+import { openEngine } from "@loopledger/composition/engine/open-engine";
+import { readDeployment } from "@loopledger/composition/settings/deployment";
+import { startProjector } from "@loopledger/projector/projector";
+import type { SessionId } from "@loopledger/shared/core/brand";
 import { statusOf } from "@loopledger/shared/core/session/status";
+import { submitGoal } from "@loopledger/shared/runtime";
+import { goalOf } from "@loopledger/shared/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
 import type { Grounds } from "../support/worlds/grounds.ts";
+import { carryToEnd, person } from "../support/walks.ts";
 import { acceptedOf } from "../support/worlds/oracle.ts";
 import { DeploymentUnderTest, type ServiceProcess, type ServiceName, patienceMs, serviceNames } from "./deployment.ts";
 
@@ -94,6 +102,25 @@ export function servicesSuite(name: string, makeGrounds: () => Promise<Grounds>)
       const dumped = await deployed.run("ledger", "dump");
       deployed.write("dump.ndjson", dumped.out);
       expect(await deployed.run("audit", "--dump", "dump.ndjson")).toMatchObject({ code: 0 });
+    });
+
+    test("a start follows the sessions that are alive, not the length of the ledger", async () => {
+      const place = readDeployment(deployed.grounds.variables, join(deployed.folder, ".loopledger"));
+      const alive: string[] = [];
+      const first = await openEngine(place, { history: true, views: true });
+      const projector = await startProjector(first.engine);
+      for (let number = 1; number <= 12; number++) {
+        const { sessionId } = await submitGoal(first.engine, goalOf({}), { actor: person, id: `s-${number}` as SessionId });
+        if (number % 4 === 0) alive.push(sessionId);
+        else await carryToEnd(first.engine, sessionId);
+      }
+      await projector.caughtUp();
+      await projector.stop();
+      await first.close();
+      const second = await openEngine(place, { history: true, views: true });
+      expect(second.engine.folds.ids().toSorted()).toEqual(alive.toSorted());
+      expect(statusOf(await second.engine.folds.open("s-4" as SessionId)).disposition).toBe("running");
+      await second.close();
     });
 
     test("run, advance and serve carry sessions there", async () => {

@@ -42,9 +42,9 @@ function serveAction(bind: Bind) {
   });
 }
 
-function tellReady({ json, print }: CommandContext, { roles, port }: { readonly roles: readonly RoleName[]; readonly port: number | null }): void {
+function tellReady({ json, print, environment }: CommandContext, { roles, port }: { readonly roles: readonly RoleName[]; readonly port: number | null }): void {
   print.note(`loopledger: ${roles.join(", ")} on port ${port}`);
-  if (roles.includes("intake")) print.note("loopledger: intake: a data folder has no goals topic; goals come by submit and by the gateway");
+  if (roles.includes("intake")) print.note(`loopledger: intake: ${environment.kafkaBrokers === null ? "a data folder has no goals topic; " : ""}goals come by submit and by the gateway`);
   if (json) print.json({ ready: true, roles, port });
   else print.line("ready");
 }

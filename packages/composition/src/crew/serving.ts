@@ -40,7 +40,7 @@ export async function serveRoles(options: ServingOptions): Promise<never> {
   await prepareProject(place, project);
   const draining = drainOnSignals({ exitCode: exitCodes.done, told: options.draining });
   const opened = await openEngine(deployment, {
-    ...(project.path !== null && { handlers: handlersOf(place, project) }), history: true, views: true, times: true, logLevel: "info", logBindings: { roles: names.join(",") },
+    ...(project.path !== null && { handlers: handlersOf(place, project) }), history: true, views: true, viewsMayBeAway: !options.roles.projector && !options.roles.gateway, times: true, logLevel: "info", logBindings: { roles: names.join(",") },
   });
   draining.drainWith(opened.close);
   surviveExceptions((error) => opened.engine.log.error({ err: error }, "uncaught"));

@@ -25,6 +25,8 @@ export interface EngineOptions {
   readonly history?: boolean;
   /** Open the read models too. */
   readonly views?: boolean;
+  /** Where they cannot be reached now, it goes on without: the sessions are read from the ledger's beginning. */
+  readonly viewsMayBeAway?: boolean;
   /** Appends are timed: the process shows figures. */
   readonly times?: boolean;
   /** What a person who watches is told, in place of a log for machines. */

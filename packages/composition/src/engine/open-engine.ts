@@ -14,9 +14,9 @@ export async function openEngine(deployment: Deployment, options: EngineOptions)
   const { leaseMs, silenceMs, logLevel, failpoints } = deployment;
   const log = await logOf(logLevel, options);
   if (options.handlers) makeDataFolder(deployment.dataFolder);
-  const { reads = false, views = false } = options;
+  const { reads = false, views = false, viewsMayBeAway = false } = options;
   const stays = options.handlers !== undefined || options.history === true;
-  const { close: closePorts, ...opened } = await openPorts(deployment, { clock, ids, log, reads, views, stays });
+  const { close: closePorts, ...opened } = await openPorts(deployment, { clock, ids, log, reads, views, viewsMayBeAway, stays });
   const appends = options.times ? new AppendTimes() : null;
   const ports = { ...opened, ledger: appends?.timed(opened.ledger, clock.monotonic) ?? opened.ledger };
   try {

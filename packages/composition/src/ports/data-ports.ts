@@ -20,4 +20,6 @@ export interface Opening {
   readonly reads?: boolean;
   /** Open the read models too. */
   readonly views?: boolean;
+  /** Where they cannot be reached now, the process goes on without: it reads its sessions from the ledger's beginning. */
+  readonly viewsMayBeAway?: boolean;
 }

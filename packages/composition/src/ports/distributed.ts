@@ -1,6 +1,6 @@
 /** The ports of a deployment on Kafka and Redis; records pass through the schema registry where there is one. Blobs lie in a folder that all processes share. */
 import { openFolderBlobs } from "@loopledger/shared/blobs";
-import type { Ledger, Ownership, ReadModel, Schemas } from "@loopledger/shared/ports";
+import type { ReadModel, Schemas } from "@loopledger/shared/ports";
 import type { Log } from "@loopledger/shared/runtime";
 import type { Deployment } from "../settings/deployment.ts";
 import type { Distributed } from "../settings/distributed.ts";
@@ -18,21 +18,19 @@ export async function openDistributed({ blobsFolder, distributed }: Place, openi
   const ledger = await kafka.openKafkaLedger({
     connection, prefix: distributed.topicPrefix, clock, ids, schemas, log: (error) => log.error({ err: error }, "ledger"),
   });
-  const open: { ownership?: Ownership } = {};
-  try {
-    const redisOptions = { url: distributed.redisUrl, prefix: distributed.topicPrefix, clock, log };
-    open.ownership = await redis.openRedisOwnership({ ...redisOptions, ids });
-    const views = opening.views ? await readable(() => redis.openRedisReadModel({ ...redisOptions, ledgerId: ledger.ledgerId }), opening) : null;
-    return { ledger, ownership: open.ownership, blobs: openFolderBlobs({ folder: blobsFolder, clock, ids }), ...(views && { views }), ...(schemas && { schemas }) };
-  } catch (error) {
-    await closeAll(ledger, open.ownership);
-    throw error;
+  const options = { url: distributed.redisUrl, prefix: distributed.topicPrefix, clock, log };
+  // Side by side: each waits a moment for a Redis that is away.
+  const [leases, models] = await Promise.allSettled([
+    redis.openRedisOwnership({ ...options, ids }),
+    opening.views ? readable(() => redis.openRedisReadModel({ ...options, ledgerId: ledger.ledgerId }), opening) : null,
+  ]);
+  if (leases.status === "fulfilled" && models.status === "fulfilled") {
+    const views = models.value;
+    return { ledger, ownership: leases.value, blobs: openFolderBlobs({ folder: blobsFolder, clock, ids }), ...(views && { views }), ...(schemas && { schemas }) };
   }
-}
-
-async function closeAll(ledger: Ledger, ownership: Ownership | undefined): Promise<void> {
-  await ownership?.close();
+  for (const opened of [models, leases]) if (opened.status === "fulfilled") await opened.value?.close();
   await ledger.close();
+  throw [leases, models].flatMap((one) => (one.status === "rejected" ? [one.reason] : []))[0];
 }
 
 function connectionOf({ brokers, sasl, tls }: Distributed, { log, stays }: Opening) {
@@ -51,12 +49,12 @@ async function schemasOf({ registryUrl }: Distributed, { clock, log }: Opening):
   return (await import("@loopledger/shared/registry")).openRegistrySchemas({ url: registryUrl, clock, log });
 }
 
-/** Who only reads goes on without views: the ledger always suffices. */
-async function readable(open: () => Promise<ReadModel>, { reads, log }: Opening): Promise<ReadModel | null> {
+/** Who only reads, and who serves and shows none, goes on without views: the ledger always suffices. */
+async function readable(open: () => Promise<ReadModel>, { reads, viewsMayBeAway, log }: Opening): Promise<ReadModel | null> {
   try {
     return await open();
   } catch (error) {
-    if (!reads) throw error;
+    if (!reads && !viewsMayBeAway) throw error;
     log.warn({ err: error }, "the views cannot be read; the ledger is read instead");
     return null;
   }
