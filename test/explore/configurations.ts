@@ -69,7 +69,7 @@ const people: readonly Configuration[] = [
 const timers: readonly Configuration[] = [
   one("a retry, due by the log's time, its owner taken over", { calls: deploy("lookup"), faults: { retry: 1, suspect: 1, crash: 1 } }),
   one("a retry over an unsettled effect and a cancel", { isSmall: true, calls: deploy("lookup"), processes: alone, faults: { retry: 2, lost: 1, cancel: 1 } }),
-  one("checks without a verdict, two schedulers", { isSmall: true, calls: [], faults: { inconclusive: 2, crash: 1 } }),
+  one("checks without a verdict, two schedulers", { calls: [], faults: { inconclusive: 2, crash: 1 } }),
   one("out of iterations, raised", { calls: [], iterations: 2, bounds: { iterations: 1 }, raises: 1, faults: { crash: 1, pause: 1 } }),
 ];
 const trees: readonly Configuration[] = [
@@ -79,6 +79,10 @@ const trees: readonly Configuration[] = [
   one("a tree whose goal is red: every leaf is checked again", { isSmall: true,
     calls: [], iterations: 3, processes: alone, goal: { leaves: [{ id: "a", title: "A" }, { id: "b", title: "B" }] }, faults: { crash: 1, cancel: 1 },
   }),
+  one("a next step that is a goal: its child ends, or a cancel and a pause come before", {
+    isSmall: true, calls: [], processes: alone, opensChild: true, faults: { cancel: 1, pause: 1 },
+  }),
+  one("a child that a person's checkpoint comes between", { calls: [], opensChild: true, answers: ["APPROVE", "REJECT"], faults: { checkpoint: 1, crash: 1 } }),
   one("the check first, green before any work", { isSmall: true, calls: deploy("unsafe"), iterations: 0, goal: { policy: { failureFirst: true } }, faults: { crash: 1, suspect: 1 } }),
   one("the check first, red", { isSmall: true, calls: deploy("lookup"), goal: { policy: { failureFirst: true } }, processes: alone, faults: { crash: 1, inconclusive: 1 } }),
   one("the breaker hands off, a person re-opens", { isSmall: true, calls: [], iterations: 3, bounds: { breakerSame: 2 }, processes: alone, faults: { reopen: 1, crash: 1, cancel: 1 } }),

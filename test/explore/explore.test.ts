@@ -5,8 +5,8 @@ import { search } from "./search/search.ts";
 
 /** Enough for what the small ones come to, with room for a fold that grows. */
 const wholeMax = 60_000;
-/** The beginnings of the others: every way of some fifteen steps. */
-const beginningMax = 1_500;
+/** The beginnings of the others: every way of some twelve steps. */
+const beginningMax = 1_000;
 const small = configurations.filter(({ isSmall }) => isSmall);
 const large = configurations.filter(({ isSmall }) => !isSmall);
 const sound = { breach: null, trace: [] };

@@ -61,6 +61,8 @@ export interface Configuration {
   readonly fences: boolean;
   /** The goal's check passes from this iteration on. */
   readonly iterations: number;
+  /** The first check of a build asks for a goal of its own, in a child. */
+  readonly opensChild?: true;
   readonly goal?: Partial<Goal>;
   readonly bounds?: Partial<Bounds>;
   readonly faults: Faults;

@@ -6,7 +6,7 @@ import type { Breach } from "./account.ts";
 import { type Configuration, type FaultKind, foldOf } from "./configuration.ts";
 import { type Ground, type Step, headState } from "./ground.ts";
 import { Nodes } from "./nodes.ts";
-import { arrivals, deaths, edits, lateCalls, schedulerSteps, time } from "./outside.ts";
+import { arrivals, children, deaths, edits, lateCalls, schedulerSteps, time } from "./outside.ts";
 import { ownerSteps } from "./owner.ts";
 import { personSteps } from "./person.ts";
 import { type Process, type World, headOf } from "./world.ts";
@@ -40,7 +40,7 @@ export class Model {
     const each = (of: (ground: Ground, world: World, at: number) => Step[]): Step[] => world.processes.flatMap((_, at) => of(this.ground, world, at));
     const steps = [
       ...arrivals(this.ground, world), ...each(ownerSteps), ...each(schedulerSteps), ...lateCalls(this.ground, world), ...personSteps(this.ground, world),
-      ...time(this.ground, world), ...edits(this.ground, world), ...each(deaths),
+      ...children(this.ground, world), ...time(this.ground, world), ...edits(this.ground, world), ...each(deaths),
     ];
     return steps.map((step) => {
       const breach = step.breach ?? this.broken(step.world);

@@ -111,6 +111,17 @@ export function time(ground: Ground, world: World): Step[] {
   return changes ? [{ label: "a second goes by", world: later, isFault: false }] : [];
 }
 
+/** A child comes to its end, which is told to its parent once, by whichever scheduler. */
+export function children(ground: Ground, world: World): Step[] {
+  const state = headState(ground, world);
+  return Object.values(state.children).filter((child) => child.open && !state.end).flatMap((child) => (["done", "failed"] as const).flatMap((disposition): Step[] => {
+    const data = { child: child.id, disposition, reason: null, spent: {} };
+    const flight = ground.flights.keep([ground.flights.scheduler("child_closed", `closed.${child.id}.${disposition}`, data)]);
+    if (world.flights.includes(flight) || !hasRoom(ground, world)) return [];
+    return [{ label: `the child has ${disposition === "done" ? "done it" : "failed"}; a scheduler sends ${ground.flights.of(flight).label}`, world: withFlight(world, flight), isFault: false }];
+  }));
+}
+
 /** Somebody changes what is being checked. */
 export function edits(ground: Ground, world: World): Step[] {
   if (!left(world, "edit") || headState(ground, world).end) return [];

@@ -272,12 +272,17 @@ function review(seat: Seat): void {
   if (left(world, "inconclusive")) judged(seat, "INCONCLUSIVE");
   commonFaults(seat);
 }
-function verdictOf({ state, ground }: Seat): "PASS" | "FAIL" {
+/** The check asks for a child, and no child was opened before. */
+const wantsChild = ({ state, ground }: Seat): boolean => ground.configuration.opensChild === true && Object.keys(state.children).length === 0;
+function verdictOf(seat: Seat): "PASS" | "FAIL" {
+  const { state, ground } = seat;
+  if (wantsChild(seat)) return "FAIL";
   if (state.open && state.open.leaf !== "goal" && state.open.iteration > 0) return "PASS";
   return (state.open?.iteration ?? 0) >= ground.configuration.iterations ? "PASS" : "FAIL";
 }
 function judged(seat: Seat, verdict: "PASS" | "FAIL" | "INCONCLUSIVE"): void {
-  const next_steps = verdict === "FAIL" ? ["work"] : [];
+  const step = wantsChild(seat) ? { goal: { goal: "a part of it", maker: "agent", check: "tests" } } : "work";
+  const next_steps = verdict === "FAIL" ? [step] : [];
   const fault = verdict === "INCONCLUSIVE" ? { fault: "inconclusive" as const } : {};
   write(seat, { type: "check", data: { verdict, evidence: {}, revision: revisionOf(seat), next_steps, usage: {} } }, { follow: true, ...fault });
 }

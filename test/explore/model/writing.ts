@@ -1,6 +1,6 @@
 /** What processes and people write: whole records, and requests that carry one or several of them to the log at once. */
 import type { Epoch, EventId, OwnerId } from "@loopledger/shared/core/brand";
-import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
+import type { Actor, LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { DataOf, EventType } from "@loopledger/shared/core/events/index";
 import { digestOf } from "@loopledger/shared/core/json";
 import { type DerivedDraft, nextDerived } from "@loopledger/shared/core/session/derive";
@@ -73,8 +73,13 @@ export class Flights {
       recordOf(draft.type, draft.data as never, { eventId: draft.eventId, cause: draft.cause, actor: actorOf("scheduler") }) as LedgerRecord);
   }
   person<T extends EventType>(type: T, name: string, data: Partial<DataOf<T>>): number {
-    return this.#nodes.record(`${name}|${JSON.stringify(data)}`, () =>
-      recordOf(type, data, { eventId: name as EventId, actor: actorOf("human", "boss") }) as LedgerRecord);
+    return this.#act(type, { name, data, actor: actorOf("human", "boss") });
+  }
+  scheduler<T extends EventType>(type: T, name: string, data: Partial<DataOf<T>>): number {
+    return this.#act(type, { name, data, actor: actorOf("scheduler") });
+  }
+  #act<T extends EventType>(type: T, { name, data, actor }: { readonly name: string; readonly data: Partial<DataOf<T>>; readonly actor: Actor }): number {
+    return this.#nodes.record(`${name}|${JSON.stringify(data)}`, () => recordOf(type, data, { eventId: name as EventId, actor }) as LedgerRecord);
   }
 
   /** The records, and behind them what the fold will say is owed once they are accepted, as the sender's view has it. */
