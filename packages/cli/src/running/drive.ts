@@ -42,7 +42,7 @@ export interface Driving {
 export async function driveSession(sessionId: SessionId, { engine, crew, family, stopping }: Driving): Promise<SessionState> {
   const stopListening = engine.folds.listen((change) => family.adopt(change.state), "family");
   family.adopt(await engine.folds.open(sessionId));
-  crew.offers.start();
+  crew.start();
   try {
     for (;;) {
       const state = await engine.folds.open(sessionId);

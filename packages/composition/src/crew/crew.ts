@@ -24,13 +24,15 @@ export interface RunningCrew {
   readonly offers: Offers;
   readonly carrier: Carrier;
   readonly liveness: Liveness;
+  /** Takes what is offered from now on; who only shows or projects takes nothing, and holds no lease. */
+  start(): void;
   /** Hands back what is carried, releases the lease. */
   stop(): Promise<void>;
 }
 
 const sessionsMaxDefault = 64;
 
-/** Builds the crew; nothing is offered before `offers.start()`. */
+/** Builds the crew; nothing is offered before `start()`. */
 export async function buildCrew(engine: Engine, options: CrewOptions): Promise<RunningCrew> {
   const liveness = new Liveness(engine, options.stepLimitMs);
   const crew: Crew = { runners: runnersOf(engine, options), scheduler: options.roles.scheduler?.(engine) ?? null, liveness };
@@ -40,10 +42,15 @@ export async function buildCrew(engine: Engine, options: CrewOptions): Promise<R
   const offers = new Offers(engine, crew, {
     carrier, settings: { sessionsMax: options.sessionsMax ?? sessionsMaxDefault, claims: (state) => claims(state) || (leftovers?.isRipe(state) ?? false) },
   });
-  await liveness.start();
-  leftovers?.start(offers);
+  const works = crew.runners.length > 0 || crew.scheduler !== null;
+  if (works) {
+    await liveness.start();
+    leftovers?.start(offers);
+  }
   return {
-    offers, carrier, liveness,
+    offers, carrier, liveness, start: () => {
+      if (works) offers.start();
+    },
     stop: async () => {
       leftovers?.stop();
       await offers.stop();

@@ -1,8 +1,8 @@
-/** All roles of a serving process, started in order and stopped in the reverse one; its port is open when it takes work. */
+/** All roles of a serving process, started in order and stopped in the reverse one; its port is open when it says that it is ready. */
 import { isLoopledgerError } from "@loopledger/shared/core/errors";
 import type { OpenEngine } from "../engine/engine-options.ts";
 import { Figures } from "../process/figures.ts";
-import { portTaken, startHealth } from "../process/health.ts";
+import { portTaken, refuseTakenPort, startHealth } from "../process/health.ts";
 import { Refusal } from "../refusals.ts";
 import { type RunningCrew, type Serving, buildCrew } from "./crew.ts";
 import type { Beside, Live, Listening, RoleName, Roles } from "./roles.ts";
@@ -49,11 +49,13 @@ export async function startServices(opened: OpenEngine, options: ServicesOptions
   try {
     const projector = await options.roles.projector?.(engine);
     if (projector) running.push({ name: "projector", ready: () => projector.ready(), stop: () => projector.stop() });
+    // Who cannot have the port is refused before it claims anything; who can, goes on with what is owed while its port opens.
+    if (!options.portMayBeTaken) await refuseTakenPort(options);
+    crew.start();
     const port = await openPort(opened, { ...options, figures, running }).catch((error: unknown) => {
       if (options.portMayBeTaken && error instanceof Refusal && error.code === "port_taken") return null;
       throw error;
     });
-    crew.offers.start();
     return { crew, port, stop, over: overOf(projector) };
   } catch (error) {
     await stop();

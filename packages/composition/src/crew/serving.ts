@@ -44,6 +44,9 @@ export async function serveRoles(options: ServingOptions): Promise<never> {
   });
   draining.drainWith(opened.close);
   surviveExceptions((error) => opened.engine.log.error({ err: error }, "uncaught"));
+  if (deployment.distributed !== null && !deployment.blobsAreNamed) {
+    opened.engine.log.warn({ folder: deployment.blobsFolder }, "payloads lie on this host alone: processes on other hosts need one folder, named by LOOPLEDGER_BLOBS_URL");
+  }
   const { roles, host, port, principal } = options;
   const serves: Serving = roles.worker || roles.checker ? servedBy(project) : { claims: () => false };
   const services = await startServices(opened, { roles, host, port, principal, stepLimitMs: stepLimitMs(project), serves })

@@ -44,6 +44,16 @@ export async function startHealth({ port, host, unready, figures }: HealthOption
   };
 }
 
+/** Throws `port_taken` where another process listens there. */
+export async function refuseTakenPort({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+  if (port === 0) return;
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once("error", (error: NodeJS.ErrnoException) => (error.code === "EADDRINUSE" ? reject(portTaken(port)) : resolve()));
+    probe.listen(port, host, () => probe.close(() => resolve()));
+  });
+}
+
 export function portTaken(port: number, hint = "Name another port with --port; --port 0 takes any free one."): Refusal {
   return new Refusal("port_taken", `Port ${port} is taken by another process, and nobody left a note who that is.`, { exitCode: exitCodes.failed, next: hint });
 }

@@ -10,7 +10,6 @@ import { announceDataFolder } from "../environment.ts";
 import { Refusal, UsageError } from "../refusals.ts";
 import { answerForLoopledger } from "./find-package.ts";
 import { type Project, noProject } from "./project-shape.ts";
-import { decodeText, parseStrictly } from "./strict-text.ts";
 
 export type { Project };
 
@@ -58,6 +57,8 @@ export function readConfig(path: string, value: unknown): Project {
 
 async function configValue(path: string): Promise<unknown> {
   if (/^\.(json|ya?ml)$/.test(extname(path))) {
+    // Most configs are programs: what reads the other forms is loaded for them alone.
+    const { decodeText, parseStrictly } = await import("./strict-text.ts");
     const read = parseStrictly(decodeText(await readFile(path), path));
     if (read.faults.length > 0) throw invalidConfig(path, read.faults);
     return read.value;

@@ -18,6 +18,8 @@ export interface Deployment extends RuntimeSettings {
   readonly dataFolder: string;
   /** Absolute folder of the blobs: `LOOPLEDGER_BLOBS_URL`, else a part of the data folder. */
   readonly blobsFolder: string;
+  /** Somebody named that folder, so that processes on other hosts can be given the same one. */
+  readonly blobsAreNamed: boolean;
   /** Kafka, Redis and the registry; null = the ledger lies in the data folder. */
   readonly distributed: Distributed | null;
   /** `LOOPLEDGER_CONFIG`, absolute; null = the working folder's. */
@@ -51,7 +53,7 @@ export function readDeployment(variables: Variables, dataFolder?: string): Deplo
   const { LOOPLEDGER_DATA: folder, LOOPLEDGER_BLOBS_URL: blobs, LOOPLEDGER_CONFIG: config, LOOPLEDGER_HOST: host, LOOPLEDGER_PORT: port, LOOPLEDGER_PROJECTION: projection } = own.data;
   const data = resolve(dataFolder ?? folder);
   return {
-    ...runtime, distributed, dataFolder: data, blobsFolder: blobs ?? join(data, "blobs"), host,
+    ...runtime, distributed, dataFolder: data, blobsFolder: blobs ?? join(data, "blobs"), blobsAreNamed: blobs !== undefined, host,
     configPath: config === undefined ? null : resolve(config), port: port ?? null, projection: projection ?? null,
   };
 }
