@@ -143,6 +143,16 @@ describe("a target that proves that nothing happened and may be asked again", ()
     expect(runs).toBe(1);
     await sound();
   });
+  test("a call of a maker that has left meanwhile is not made after it", async () => {
+    answers = [busy(5)];
+    await begin(async (task) => {
+      task.tool("idempotent", { part: 1 }).catch(() => undefined);
+      await world.until(async () => (await retries()).length > 0, "the retry");
+      return { summary: "did not wait for its call" };
+    });
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", iteration: 1, effects: [{ state: "failed" }] });
+    expect(calls).toHaveLength(1);
+  });
   test("an orderly stop does not wait for it", async () => {
     answers = [busy(50)];
     await begin(one);

@@ -91,6 +91,8 @@ async function runMaker(engine: Engine, run: Run, at: Running): Promise<CycleEnd
       attempt: open.attempts, idempotencyKey: makerKey(tenure.state, open), input: makerInput(tenure.state, open), steps, wallSecondsLeft: wall,
     };
     const end = await maker.run(task, { signal: watch.signal, ...(live && { live: (chunk) => live(tenure.sessionId, "maker", chunk) }) });
+    // Who has left waits for nothing: a call of it that was put off is not made after it.
+    leave();
     await steps.idle();
     if (watch.reason() === "stale") throw new StaleOwner(tenure.sessionId, "stale_epoch");
     return watch.reason() !== null ? { kind: "stopped" } : steps.suspended ? { kind: "suspended" } : end;
