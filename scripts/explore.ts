@@ -3,6 +3,7 @@
 //   npm run explore                          every configuration, each up to 400,000 worlds
 //   npm run explore -- --worlds 2000000      deeper
 //   npm run explore -- --only approval       those whose name says so
+//   npm run explore -- --pairs               every two kinds of faults together, for every contract, each up to 15,000 worlds
 //   npm run explore -- --left-out            each rule left out: the shortest way to what then is broken
 //
 // Ends with 0 where nothing is broken and every rule left out is found out, else with 1.
@@ -10,17 +11,19 @@ import { parseArgs } from "node:util";
 import { configurations } from "../test/explore/configurations.ts";
 import { leftOut } from "../test/explore/left-out.ts";
 import type { Configuration } from "../test/explore/model/configuration.ts";
+import { pairs } from "../test/explore/pairs.ts";
 import { type Found, search } from "../test/explore/search/search.ts";
 
 // pnpm hands the two dashes on that stand between its own options and ours.
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((argument, at) => at > 0 || argument !== "--"),
   options: {
-    worlds: { type: "string", default: "400000" }, only: { type: "string", default: "" }, "left-out": { type: "boolean", default: false },
+    worlds: { type: "string" }, only: { type: "string", default: "" }, pairs: { type: "boolean", default: false },
+    "left-out": { type: "boolean", default: false },
   },
 });
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
-const worldsMax = Number(values.worlds);
+const worldsMax = Number(values.worlds ?? (values.pairs ? 15_000 : 400_000));
 if (!Number.isSafeInteger(worldsMax) || worldsMax < 1) throw new RangeError(`--worlds takes a whole number from 1 on, not ${values.worlds}.`);
 
 function timed(configuration: Configuration): { readonly found: Found; readonly seconds: string } {
@@ -33,7 +36,7 @@ const extent = ({ worlds, nodes, depth, isComplete }: Found): string =>
 
 function explore(): boolean {
   let isSound = true;
-  for (const configuration of configurations.filter(({ name }) => name.includes(values.only))) {
+  for (const configuration of (values.pairs ? pairs : configurations).filter(({ name }) => name.includes(values.only))) {
     const { found, seconds } = timed(configuration);
     say(`${found.breach === null ? "sound " : "BROKEN"}  ${extent(found)}  ${seconds.padStart(6)} s  ${found.configuration}`);
     if (found.breach === null) continue;

@@ -1,6 +1,7 @@
 /** Every interleaving of small configurations, over the real fold and the real decisions. The long form is `npm run explore`. */
 import { expect, test } from "vitest";
 import { configurations } from "./configurations.ts";
+import { pairs } from "./pairs.ts";
 import { search } from "./search/search.ts";
 
 /** Enough for what the small ones come to, with room for a fold that grows. */
@@ -21,6 +22,11 @@ test.each(large)("$name: the nearest worlds keep the promises", { timeout: 120_0
   expect(search(configuration, { worldsMax: beginningMax })).toMatchObject(sound);
 });
 
+test.each(pairs.filter((_, at) => at % 61 === 0))("two faults together, $name: the nearest worlds keep the promises", { timeout: 120_000 }, (configuration) => {
+  expect(search(configuration, { worldsMax: beginningMax })).toMatchObject(sound);
+});
+
 test("a configuration has a name of its own", () => {
-  expect(new Set(configurations.map(({ name }) => name)).size).toBe(configurations.length);
+  const names = [...configurations, ...pairs].map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
 });
