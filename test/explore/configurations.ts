@@ -33,7 +33,8 @@ const effects: readonly Configuration[] = [
   }),
 ];
 const processes: readonly Configuration[] = [
-  one("a process a role, to the end, two iterations", { isSmall: true, calls: deploy("lookup"), processes: apart, iterations: 2, faults: { crash: 1 } }),
+  one("a process a role, to the end", { isSmall: true, calls: deploy("lookup"), processes: apart, faults: { crash: 1 } }),
+  one("a process a role, to the end, two iterations", { calls: deploy("lookup"), processes: apart, iterations: 2, faults: { crash: 1 } }),
   one("a process a role, one taken for dead", { isSmall: true, calls: deploy("lookup"), processes: [...apart, { name: "V", roles: ["worker"] }], faults: { suspect: 1 } }),
   one("worker and checker that schedule for themselves", { calls: deploy("unsafe"), processes: halves, faults: { crash: 1, drop: 1, handBack: 1 } }),
   one("requests that arrive twice", { calls: deploy("lookup"), faults: { duplicate: 2, crash: 1 } }),

@@ -5,7 +5,7 @@ import { pairs } from "./pairs.ts";
 import { search } from "./search/search.ts";
 
 /** Enough for what the small ones come to, with room for a fold that grows. */
-const wholeMax = 60_000;
+const wholeMax = 100_000;
 /** The beginnings of the others: every way of some twelve steps. */
 const beginningMax = 1_000;
 const small = configurations.filter(({ isSmall }) => isSmall);
