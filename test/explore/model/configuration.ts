@@ -96,6 +96,8 @@ export interface Without {
   readonly freshness?: true;
   /** A look leaves no trace at the target: it refuses what is older than its newest call alone. */
   readonly lookFences?: true;
+  /** A call leaves no trace at the target: it refuses what is older than its newest look alone. */
+  readonly callFences?: true;
   /** Who looks says at once that nothing happened, before the window is over. */
   readonly waitsForWindow?: true;
 }

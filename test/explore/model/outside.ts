@@ -92,7 +92,7 @@ export function lateCalls(ground: Ground, world: World): Step[] {
   return world.target.calls.flatMap((call, index) => {
     const calls = world.target.calls.filter((_, other) => other !== index);
     const plan = configuration.calls.find((one) => call.key.startsWith(`${one.name}:`)) as CallPlan;
-    const { target, isDone } = applied({ ...world.target, calls }, call, { fences: configuration.fences, isKept: plan.contract === "idempotent" });
+    const { target, isDone } = applied({ ...world.target, calls }, call, { configuration, isKept: plan.contract === "idempotent" });
     const vanished = { label: `the call ${call.key} of epoch ${call.epoch} never arrives`, world: { ...world, target: { ...world.target, calls } }, isFault: false };
     return [{ label: `TARGET gets the late call ${call.key} of epoch ${call.epoch}: ${isDone ? "done" : "refused"}`, world: { ...world, target }, isFault: false }, vanished];
   });

@@ -7,7 +7,7 @@ import type { Checkpoint, SessionState } from "@loopledger/shared/core/session/s
 import { sha256 } from "@loopledger/shared/testing";
 import { type CallPlan, type FaultKind, type ProcessPlan, servesOf } from "./configuration.ts";
 import { type Ground, type Step, isWindowOver, lag, viewsOf } from "./ground.ts";
-import { type Process, type World, applied, isTimed, left, letsGo, looked, marksLooks, mustWait, startsWithinOf, used, withFlight, withProcess } from "./world.ts";
+import { type Process, type World, applied, isTimed, left, letsGo, looked, marksCalls, marksLooks, mustWait, startsWithinOf, used, withFlight, withProcess } from "./world.ts";
 import { type Pen, actionOf, intentOf, keyOf, questionOf } from "./writing.ts";
 
 /** A process at one of the nodes that it may know. */
@@ -199,11 +199,11 @@ function callSteps(seat: Seat): void {
   for (const key of process.may) {
     const call = configuration.calls.find((one) => key.startsWith(`${one.name}:`)) as CallPlan;
     const rest = process.may.filter((one) => one !== key);
-    const { target, isDone } = applied(world.target, { key, epoch: process.epoch }, { fences: configuration.fences, isKept: call.contract === "idempotent" });
+    const { target, isDone } = applied(world.target, { key, epoch: process.epoch }, { configuration, isKept: call.contract === "idempotent" });
     if (!isDone) add(seat, `calls ${key} in epoch ${process.epoch}: refused`, { world: withProcess(world, at, letsGo) });
     else answered(seat, { key, may: rest, outcome: "confirmed", world: { ...world, target } });
     const mayFail = isDone && (world.target.applied[key] ?? 0) === 0 && (configuration.fences || lookUp(state.effects, key)?.epoch === process.epoch);
-    if (left(world, "failed") && mayFail) answered(seat, { key, may: rest, outcome: "failed", world: used({ ...world, target: looked(world.target, process.epoch, configuration.fences) }, "failed") });
+    if (left(world, "failed") && mayFail) answered(seat, { key, may: rest, outcome: "failed", world: used({ ...world, target: looked(world.target, process.epoch, marksCalls(configuration)) }, "failed") });
     if (!left(world, "lost")) continue;
     const lost = withProcess(used(world, "lost"), at, { may: [] });
     const calls = [...world.target.calls, { key, epoch: process.epoch, takes: 1 }];
