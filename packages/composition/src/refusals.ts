@@ -28,3 +28,10 @@ export class UsageError extends Refusal {
     });
   }
 }
+
+/** A role whose work does not exist on a data folder. Exit code 2. */
+export function needsKafka(role: string): UsageError {
+  return new UsageError(`The ${role} reads the goals topic, and a data folder has none.`, {
+    code: "needs_kafka", next: "Set LOOPLEDGER_KAFKA_BROKERS and LOOPLEDGER_REDIS_URL; on a data folder goals come by `loopledger submit` and by the gateway.",
+  });
+}

@@ -5,6 +5,7 @@ import { serveRoles } from "@loopledger/composition/crew/serving";
 import { type Project, loadProject } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 import { otherDev } from "../developing/port-file.ts";
+import { needsKafka } from "@loopledger/composition/refusals";
 import { CliError, UsageError } from "../errors.ts";
 import { portOf } from "../running/numbers.ts";
 import { rolesOf } from "../running/roles.ts";
@@ -27,11 +28,14 @@ function serveAction(bind: Bind) {
   return bind<Options>(async (context, _words, options) => {
     if (context.remote) throw new UsageError("serve works on a ledger; a gateway is served, not used, by it.", { next: "Leave --url and LOOPLEDGER_URL out." });
     const roles = rolesIn(options.roles);
+    const deployment = await context.deployment();
+    const hasTopic = deployment.distributed !== null;
+    if (!hasTopic && roles.every((name) => name === "intake")) throw needsKafka("intake");
     const port = portOf(options.port, roles.includes("gateway") ? gatewayPort : 0);
     const project = await projectFor(context, roles);
     const host = options.host ?? "127.0.0.1";
     return serveRoles({
-      deployment: await context.deployment(), place: context, project, host, port, names: roles, roles: await rolesOf(roles), principal: context.environment.user,
+      deployment, place: context, project, host, port, names: roles, roles: await rolesOf(roles.filter((name) => hasTopic || name !== "intake")), principal: context.environment.user,
       draining: () => context.print.note("loopledger: draining"),
       ready: (services) => tellReady(context, { roles, port: services.port }),
       refusal: (error, { engine }) => {
@@ -44,7 +48,7 @@ function serveAction(bind: Bind) {
 
 function tellReady({ json, print, environment }: CommandContext, { roles, port }: { readonly roles: readonly RoleName[]; readonly port: number | null }): void {
   print.note(`loopledger: ${roles.join(", ")} on port ${port}`);
-  if (roles.includes("intake")) print.note(`loopledger: intake: ${environment.kafkaBrokers === null ? "a data folder has no goals topic; " : ""}goals come by submit and by the gateway`);
+  if (roles.includes("intake") && environment.kafkaBrokers === null) print.note("loopledger: intake: a data folder has no goals topic; goals come by submit and by the gateway");
   if (json) print.json({ ready: true, roles, port });
   else print.line("ready");
 }

@@ -9,7 +9,9 @@ export async function rolesOf(names: readonly RoleName[]): Promise<Roles> {
     wanted("worker", async () => (await import("@loopledger/worker/worker")).buildRunner),
     wanted("checker", async () => (await import("@loopledger/checker/checker")).reviewRunner),
     wanted("projector", async () => (await import("@loopledger/projector/projector")).startProjector),
-    wanted("gateway", async () => (await import("@loopledger/gateway/gateway")).startGateway),
+    wanted("intake", async () => (await import("@loopledger/intake/intake")).startIntake),
+    // The heaviest, and nothing waits for it but its port: it is loaded while what is owed is carried already.
+    wanted("gateway", async () => async (...given: Parameters<NonNullable<Roles["gateway"]>>) => (await import("@loopledger/gateway/gateway")).startGateway(...given)),
   ]);
   return Object.assign({}, ...loaded) as Roles;
 }

@@ -2,6 +2,7 @@
  * The roles that a process may have, and how each is made. This package knows no service: whoever composes hands the makers in, a
  * service's main its own one, the command line all that were asked for.
  */
+import type { Goal } from "@loopledger/shared/core/events/goal";
 import type { CycleRunner, Engine, Scheduler } from "@loopledger/shared/runtime";
 
 export const roleNames = ["scheduler", "worker", "checker", "projector", "gateway", "intake"] as const;
@@ -17,6 +18,8 @@ export interface Beside {
   /** Resolves when it has ended: with the reason where it does not go on, with null where it was stopped. */
   readonly over: Promise<Error | null>;
   stop(): Promise<void>;
+  /** Figures of its own in Prometheus text. */
+  figures?(): string;
 }
 /** What answers over HTTP. */
 export interface Listener {
@@ -35,6 +38,11 @@ export interface Listening {
   readonly figures: () => Promise<string>;
 }
 
+/** What the intake is told of the project: which handlers of a goal it does not have; nothing where no project is known. */
+export interface Taking {
+  readonly missingHandlers: (goal: Goal) => readonly string[];
+}
+
 type MakeRunner = (engine: Engine, options: { readonly live?: Live }) => CycleRunner;
 
 /** The makers of the roles that a process has. `gateway` makes what listens in place of the plain health endpoint. */
@@ -43,5 +51,6 @@ export interface Roles {
   readonly worker?: MakeRunner;
   readonly checker?: MakeRunner;
   readonly projector?: (engine: Engine) => Promise<Beside>;
+  readonly intake?: (engine: Engine, taking: Taking) => Promise<Beside>;
   readonly gateway?: (engine: Engine, listening: Listening) => Promise<Listener>;
 }

@@ -5,12 +5,14 @@ import { Figures } from "../process/figures.ts";
 import { portTaken, refuseTakenPort, startHealth } from "../process/health.ts";
 import { Refusal } from "../refusals.ts";
 import { type RunningCrew, type Serving, buildCrew } from "./crew.ts";
-import type { Beside, Live, Listening, RoleName, Roles } from "./roles.ts";
+import type { Beside, Live, Listening, RoleName, Roles, Taking } from "./roles.ts";
 
 export interface ServicesOptions {
   readonly roles: Roles;
   readonly stepLimitMs: (owner: { readonly role: "worker" | "checker" }) => number;
   readonly serves: Serving;
+  /** What the intake is told; left out, it takes every goal. */
+  readonly taking?: Taking;
   readonly live?: Live;
   readonly host: string;
   readonly port: number;
@@ -29,10 +31,8 @@ export interface Services {
   stop(): Promise<void>;
 }
 /** Something that runs beside the crew. */
-interface Running {
+interface Running extends Pick<Beside, "ready" | "stop" | "figures"> {
   readonly name: RoleName;
-  ready(): boolean;
-  stop(): Promise<void>;
 }
 
 export async function startServices(opened: OpenEngine, options: ServicesOptions): Promise<Services> {
@@ -48,23 +48,28 @@ export async function startServices(opened: OpenEngine, options: ServicesOptions
   };
   try {
     const projector = await options.roles.projector?.(engine);
-    if (projector) running.push({ name: "projector", ready: () => projector.ready(), stop: () => projector.stop() });
+    if (projector) running.push(besideAs("projector", projector));
     // Who cannot have the port is refused before it claims anything; who can, goes on with what is owed while its port opens.
     if (!options.portMayBeTaken) await refuseTakenPort(options);
     crew.start();
+    const intake = await options.roles.intake?.(engine, options.taking ?? { missingHandlers: () => [] });
+    if (intake) running.push(besideAs("intake", intake));
     const port = await openPort(opened, { ...options, figures, running }).catch((error: unknown) => {
       if (options.portMayBeTaken && error instanceof Refusal && error.code === "port_taken") return null;
       throw error;
     });
-    return { crew, port, stop, over: overOf(projector) };
+    return { crew, port, stop, over: Promise.race([overOf(projector), overOf(intake)]) };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function overOf(projector: Beside | undefined): Promise<Error | null> {
-  return projector?.over ?? new Promise(() => undefined);
+function besideAs(name: RoleName, beside: Beside): Running {
+  return { name, ready: () => beside.ready(), stop: () => beside.stop(), figures: () => beside.figures?.() ?? "" };
+}
+function overOf(beside: Beside | undefined): Promise<Error | null> {
+  return beside?.over ?? new Promise(() => undefined);
 }
 
 type PortOptions = ServicesOptions & { readonly figures: Figures; readonly running: Running[] };
@@ -77,7 +82,7 @@ async function openPort({ engine, ledger }: OpenEngine, options: PortOptions): P
     const roles = running.filter((role) => !role.ready()).map((role) => role.name);
     return [...new Set([...(ledgerAnswers ? [] : ["ledger"]), ...roles, ...engine.supervision.faulty()])];
   };
-  const listening: Listening = { host, port, principal, unready, figures: () => figures.text() };
+  const listening: Listening = { host, port, principal, unready, figures: async () => [await figures.text(), ...running.map((role) => role.figures?.() ?? "")].join("") };
   const opened = await (roles.gateway?.(engine, listening) ?? startHealth(listening)).catch((error: unknown) => {
     throw isLoopledgerError(error, "address_in_use") ? portTaken(port) : error;
   });

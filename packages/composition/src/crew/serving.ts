@@ -6,12 +6,12 @@ import { exitCodes } from "../exit-codes.ts";
 import { drainOnSignals } from "../process/draining.ts";
 import { surviveExceptions } from "../process/process-end.ts";
 import { handlersOf, stepLimitMs } from "../project/handlers.ts";
-import { servedBy } from "../project/known-handlers.ts";
+import { knownHandlers, missingHandlers, servedBy } from "../project/known-handlers.ts";
 import { prepareProject } from "../project/prepare.ts";
 import type { Project } from "../project/project-shape.ts";
 import type { Deployment } from "../settings/deployment.ts";
 import type { Serving } from "./crew.ts";
-import type { RoleName, Roles } from "./roles.ts";
+import type { RoleName, Roles, Taking } from "./roles.ts";
 import { type Services, startServices } from "./services.ts";
 
 export interface ServingOptions {
@@ -22,6 +22,8 @@ export interface ServingOptions {
   readonly names: readonly RoleName[];
   /** What it can run; without makers and checks it claims nothing. */
   readonly project: Project;
+  /** Whose handlers goals may name, where that is not `project`; without a config every name is taken. */
+  readonly knows?: Project;
   readonly host: string;
   readonly port: number;
   /** Who acts through the gateway, for as long as nobody has to prove who they are. */
@@ -47,13 +49,18 @@ export async function serveRoles(options: ServingOptions): Promise<never> {
   if (deployment.distributed !== null && !deployment.blobsAreNamed) {
     opened.engine.log.warn({ folder: deployment.blobsFolder }, "payloads lie on this host alone: processes on other hosts need one folder, named by LOOPLEDGER_BLOBS_URL");
   }
-  const { roles, host, port, principal } = options;
+  const { roles, host, port, principal, knows = project } = options;
   const serves: Serving = roles.worker || roles.checker ? servedBy(project) : { claims: () => false };
-  const services = await startServices(opened, { roles, host, port, principal, stepLimitMs: stepLimitMs(project), serves })
+  const services = await startServices(opened, { roles, host, port, principal, stepLimitMs: stepLimitMs(project), serves, taking: takingOf(knows) })
     .catch((error: unknown) => { throw options.refusal?.(error, opened) ?? error; });
   draining.drainWith(services.stop);
   options.ready(services);
   return Promise.race([untilLedgerIsLost(opened.engine), untilOver(services)]);
+}
+
+function takingOf(project: Project): Taking {
+  const known = knownHandlers(project);
+  return { missingHandlers: (goal) => (project.path === null ? [] : missingHandlers(goal, known)) };
 }
 
 /** After a signal the draining ends this process with its own code. */

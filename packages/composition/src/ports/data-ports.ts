@@ -1,5 +1,5 @@
 /** What is opened of a deployment, and what it is opened with. */
-import type { Blobs, Clock, Ids, Ledger, Ownership, ReadModel, Schemas } from "@loopledger/shared/ports";
+import type { Blobs, Clock, DeadLetters, Ids, Inbox, Ledger, Ownership, ReadModel, Schemas } from "@loopledger/shared/ports";
 import type { Log } from "@loopledger/shared/runtime";
 
 export interface DataPorts {
@@ -9,6 +9,9 @@ export interface DataPorts {
   readonly views?: ReadModel;
   /** Only where a registry is configured; the ledger uses it by itself. */
   readonly schemas?: Schemas;
+  /** Only on Kafka; nothing is connected before it is used. */
+  readonly inbox?: Inbox;
+  readonly deadLetters?: DeadLetters;
 }
 export interface Opening {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 /** The ports of a deployment on Kafka and Redis; records pass through the schema registry where there is one. Blobs lie in a folder that all processes share. */
 import { openFolderBlobs } from "@loopledger/shared/blobs";
-import type { ReadModel, Schemas } from "@loopledger/shared/ports";
+import type { DeadLetters, Inbox, ReadModel, Schemas } from "@loopledger/shared/ports";
 import type { Log } from "@loopledger/shared/runtime";
 import type { Deployment } from "../settings/deployment.ts";
 import type { Distributed } from "../settings/distributed.ts";
@@ -26,11 +26,27 @@ export async function openDistributed({ blobsFolder, distributed }: Place, openi
   ]);
   if (leases.status === "fulfilled" && models.status === "fulfilled") {
     const views = models.value;
-    return { ledger, ownership: leases.value, blobs: openFolderBlobs({ folder: blobsFolder, clock, ids }), ...(views && { views }), ...(schemas && { schemas }) };
+    return { ledger, ownership: leases.value, blobs: openFolderBlobs({ folder: blobsFolder, clock, ids }), ...(views && { views }), ...(schemas && { schemas }), ...intakePortsOf(kafka, { connection, distributed, opening }) };
   }
   for (const opened of [models, leases]) if (opened.status === "fulfilled") await opened.value?.close();
   await ledger.close();
   throw [leases, models].flatMap((one) => (one.status === "rejected" ? [one.reason] : []))[0];
+}
+
+export interface IntakePorts {
+  readonly inbox: Inbox;
+  readonly deadLetters: DeadLetters;
+}
+type Kafka = typeof import("@loopledger/shared/kafka");
+
+function intakePortsOf(kafka: Kafka, { connection, distributed, opening }: { readonly connection: ReturnType<typeof connectionOf>; readonly distributed: Distributed; readonly opening: Opening }): IntakePorts {
+  const { clock, ids, log } = opening;
+  const options = { connection, prefix: distributed.topicPrefix, clock, ids, log: (error: unknown) => log.error({ err: error }, "topics") };
+  return { inbox: kafka.openKafkaInbox(options), deadLetters: kafka.openKafkaDeadLetters(options) };
+}
+/** The goals topic and the dead letters alone, for who needs neither ledger nor Redis. */
+export async function openIntakePorts(distributed: Distributed, opening: Opening): Promise<IntakePorts> {
+  return intakePortsOf(await import("@loopledger/shared/kafka"), { connection: connectionOf(distributed, opening), distributed, opening });
 }
 
 function connectionOf({ brokers, sasl, tls }: Distributed, { log, stays }: Opening) {

@@ -13,6 +13,8 @@ export async function openPorts(deployment: Deployment, opening: Opening): Promi
   return {
     ...ports,
     close: async () => {
+      await ports.inbox?.close();
+      await ports.deadLetters?.close();
       await ports.views?.close();
       await ports.ownership.close();
       await ports.ledger.close();

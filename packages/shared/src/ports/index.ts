@@ -1,7 +1,9 @@
 export type * from "./blobs.ts";
 export type * from "./clock.ts";
+export type * from "./dead-letters.ts";
 export type * from "./handlers.ts";
 export type * from "./host.ts";
+export type * from "./inbox.ts";
 export type * from "./ledger.ts";
 export type * from "./ownership.ts";
 export type * from "./read-model.ts";

@@ -10,6 +10,7 @@ export * from "./log.ts";
 export * from "./log-clock.ts";
 export * from "./offers.ts";
 export * from "./payloads.ts";
+export * from "./replaying.ts";
 export * from "./restore.ts";
 export * from "./steps.ts";
 export * from "./submission.ts";

@@ -5,6 +5,8 @@ export { createMemoryProcess, type MemoryProcess } from "./process.ts";
 export { createSeededIds, type SeededRandom, seededRandom } from "./random.ts";
 export { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 export { createMemoryBlobs, type MemoryBlobs } from "./blobs.ts";
+export { createMemoryDeadLetters } from "./dead-letters.ts";
+export { createMemoryInbox, type MemoryInbox, type MemoryInboxOptions } from "./inbox.ts";
 export { createMemoryHosts, type MemoryHosts } from "./hosts.ts";
 export { createMemoryOwnership, type MemoryOwnership, type MemoryOwnershipOptions } from "./ownership.ts";
 export { createMemoryReadModel, type MemoryReadModel, type MemoryReadModelOptions } from "./read-model.ts";

@@ -1,5 +1,7 @@
 /** One suite a port. Every adapter runs the same: behaviour seen from outside does not depend on what is below. */
 export { type BlobsWorld, blobsContract } from "./blobs.ts";
+export { type DeadLettersWorld, deadLettersContract } from "./dead-letters.ts";
+export { type InboxWorld, inboxContract } from "./inbox.ts";
 export { ledgerContract } from "./ledger.ts";
 export type { LedgerWorld } from "./ledger-world.ts";
 export { type OwnershipWorld, ownershipContract } from "./ownership.ts";

@@ -1,0 +1,30 @@
+/** Putting a dead letter back: what was set aside goes through the intake again, as it was or mended. */
+import type { Clock, DeadLetters, Inbox } from "../ports/index.ts";
+
+/** Names the letter on the record that is put back; the intake takes a session's name from it where the goal has none. */
+export const replayOfHeader = "replay-of";
+
+export interface Mended {
+  readonly value?: Uint8Array | undefined;
+  /** null = none. */
+  readonly key?: Uint8Array | null | undefined;
+}
+export type Replayed =
+  | { readonly kind: "replayed"; readonly id: string; readonly at: string; readonly topic: string }
+  | { readonly kind: "unknown" }
+  /** Its bytes were not kept whole: only a mended value can be put back. */
+  | { readonly kind: "cut"; readonly source: { readonly topic: string; readonly partition: number; readonly offset: number } };
+
+/** First the record, then the note that it was put back: after a crash between them it may be put back again, and is the same session. */
+export async function replayDeadLetter({ inbox, deadLetters, clock }: { readonly inbox: Inbox; readonly deadLetters: DeadLetters; readonly clock: Pick<Clock, "now"> }, id: string, mended: Mended = {}): Promise<Replayed> {
+  const letter = await deadLetters.get(id);
+  if (letter === null) return { kind: "unknown" };
+  if (letter.isCut && mended.value === undefined) return { kind: "cut", source: letter.source };
+  await inbox.put({
+    key: mended.key === undefined ? letter.key : mended.key, value: mended.value ?? letter.value,
+    headers: { ...letter.headers, [replayOfHeader]: new TextEncoder().encode(id) },
+  });
+  const at = new Date(clock.now()).toISOString();
+  await deadLetters.markReplayed(id, at);
+  return { kind: "replayed", id, at, topic: inbox.topic };
+}
