@@ -31,6 +31,11 @@ function readGoalValue(text: string, source: string): Goal {
   return parsed.data;
 }
 
+/** A goal's text as the bytes of its JSON, for a topic; `-` is standard input. Throws as `readGoalFile` does. */
+export async function readGoalBytes(path: string): Promise<Uint8Array> {
+  return Buffer.from(JSON.stringify(await readGoalFile(path)));
+}
+
 /** The goal in a file; `-` is standard input. */
 export async function readGoalFile(path: string): Promise<Goal> {
   return readGoal(decodeText(path === "-" ? await readStdin() : await readBounded(path), sourceOf(path)), sourceOf(path));

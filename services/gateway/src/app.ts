@@ -11,6 +11,7 @@ import { openApiOf } from "./openapi.ts";
 import { Problem, documentOf, problemOf } from "./problems.ts";
 import { actRoutes } from "./routes/acts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
+import { deadLetterRoutes } from "./routes/dead-letters.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { streamRoutes } from "./routes/streams.ts";
@@ -37,6 +38,7 @@ export function buildApp(service: Service): App {
   sessionRoutes(app, service);
   actRoutes(app, service);
   approvalRoutes(app, service);
+  deadLetterRoutes(app, service);
   streamRoutes(app, service);
   operationRoutes(app, service, () => openApiOf(map.routes()));
   return app;

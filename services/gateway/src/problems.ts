@@ -13,6 +13,8 @@ const entries = {
   unknown_checkpoint: [404, "List what waits for a decision at GET /v1/approvals."],
   unknown_effect: [404, "Read the session's effects at GET /v1/sessions/{id}."],
   unknown_blob: [404, "The payload is missing or never existed; the session's events name those that there are."],
+  unknown_dead_letter: [404, "List the dead letters at GET /v1/dead-letters."],
+  dead_letter_cut: [409, "Its original was too large to be kept whole: send a mended text, or have its sender send it again."],
   not_found: [404, "See the paths in /openapi.json."],
   method_not_allowed: [405, "Use a method that the Allow header names."],
   payload_too_large: [413, "Send less: a goal has at most 256 KiB, any other body 1 MiB. Put large material into files and name them in inputs."],

@@ -3,9 +3,11 @@ import { z } from "zod";
 import { decision } from "@loopledger/shared/core/events/approval-decided";
 import { trigger } from "@loopledger/shared/core/events/approval-requested";
 import { contract, cycle, disposition, json, key, name, reason, sessionIdPattern, text, verdict } from "@loopledger/shared/core/events/fields";
-import { goal, leaf } from "@loopledger/shared/core/events/goal";
+import { goal, goalBytesMax, leaf } from "@loopledger/shared/core/events/goal";
 import type { CheckpointView } from "@loopledger/shared/core/session/checkpoint-view";
 import type { StatusView } from "@loopledger/shared/core/session/status";
+import type { DeadLetterRow } from "@loopledger/shared/ports";
+import type { ShownLetter } from "@loopledger/shared/runtime";
 
 const why = text(2048).optional();
 const seq = z.int().min(0);
@@ -13,6 +15,7 @@ const seq = z.int().min(0);
 export const params = {
   session: z.strictObject({ id: z.string().regex(sessionIdPattern) }),
   checkpoint: z.strictObject({ id: z.string().regex(sessionIdPattern), checkpoint: name }),
+  letter: z.strictObject({ id: z.string().min(1).max(300) }),
   blob: z.strictObject({ id: z.string().regex(sessionIdPattern), digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
 };
 const limit = (max: number, usual: number) => z.coerce.number().int().min(1).max(max).default(usual);
@@ -22,6 +25,7 @@ export const queries = {
     disposition: disposition.optional(), label: z.string().regex(/^[^=]{1,128}=.{0,256}$/, "must be name=value").optional(),
     cursor: z.string().min(1).max(300).optional(), limit: limit(500, 50),
   }),
+  letters: z.strictObject({ cursor: z.string().min(1).max(300).optional(), limit: limit(500, 50) }),
   status: z.strictObject({ atLeast: z.coerce.number().int().min(0).optional() }),
   explain: z.strictObject({ at: z.coerce.number().int().min(0).optional() }),
   events: z.strictObject({ after: z.coerce.number().int().min(0).default(0), limit: limit(1000, 100), void: z.stringbool().default(false) }),
@@ -38,6 +42,8 @@ export const bodies = {
     iterations: z.int().min(1).optional(), costUsd: z.number().positive().optional(), tokens: z.int().min(1).optional(), wallSeconds: z.number().positive().optional(),
   }).refine((added) => Object.keys(added).length > 0, "adds nothing: name iterations, costUsd, tokens or wallSeconds"),
   checkpoint: z.strictObject({ reason: text(2048).min(1) }),
+  /** The original as it was, or with another value, or under another session's name (null: none). */
+  replay: z.strictObject({ text: text(goalBytesMax).optional(), key: z.string().regex(sessionIdPattern).nullable().optional() }),
   reconciliation: z.strictObject({ key, outcome: z.enum(["happened", "did_not_happen"]), evidence: json, result: json.optional() }),
   decision: z.strictObject({
     decision, action: json.optional(), comment: text(8192).optional(),
@@ -76,10 +82,17 @@ export const checkpointView = z.object({
   sessionId: z.string(), checkpoint: z.string(), standing: z.enum(["pending", "decided", "expired", "withdrawn"]), trigger, action: json, digest: z.string(),
   requestedBy: z.string(), since: z.string(), expires: z.string().nullable(), decision: z.string().nullable(), seq,
 }) satisfies z.ZodType<CheckpointView>;
+const source = z.object({ topic: z.string(), partition: z.int(), offset: z.int() });
+export const letterRow = z.object({
+  id: z.string(), reason: z.string(), detail: z.string(), at: z.string(), source, bytes: z.int().nullable(), replayedAt: z.string().nullable(),
+}) satisfies z.ZodType<DeadLetterRow>;
+const shownBytes = z.object({ base64: z.string(), text: z.string().nullable() });
+export const letter = letterRow.extend({ isCut: z.boolean(), key: shownBytes.nullable(), value: shownBytes.nullable(), headers: z.record(z.string(), shownBytes) }) satisfies z.ZodType<ShownLetter>;
+const replayed = z.object({ id: z.string(), replayed: z.literal(true), at: z.string(), topic: z.string() });
 const page = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().nullable() });
 
 export const answers = {
-  status, event, checkpoint: checkpointView.extend({ markdown: z.string() }), sessions: page(status), events: page(event), approvals: page(checkpointView),
+  status, event, checkpoint: checkpointView.extend({ markdown: z.string() }), sessions: page(status), events: page(event), approvals: page(checkpointView), letters: page(letterRow), letter, replayed,
   problem: z.object({ type: z.string(), title: z.string(), status: z.int(), code: z.string(), detail: z.string(), next: z.string(), faults: z.array(z.string()).optional() }),
   health: z.object({ status: z.string() }), readiness: z.object({ status: z.string(), faults: z.array(z.string()) }), any: json,
 };

@@ -11,6 +11,7 @@ const looking: readonly CommandEntry[] = [
   { name: "verify", summary: "runs the check again: does the receipt still hold?", load: () => import("../commands/verify.ts") },
   { name: "approvals", summary: "the decisions that people are waited for", load: () => import("../commands/approvals.ts") },
   { name: "ledger", summary: "the ledger itself: dump", load: () => import("../commands/ledger.ts") },
+  { name: "dlq", summary: "records of the goals topic that could not be taken in: list, show, replay", load: () => import("../commands/dlq.ts") },
   { name: "projections", summary: "read models: create, compare, use, drop, ls", load: () => import("../commands/projections.ts") },
 ];
 
