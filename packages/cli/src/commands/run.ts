@@ -149,7 +149,7 @@ class Run {
     await keepCommands(context.dataFolder, sessionId, { folder: project.folder, adHoc: plan.adHoc, cwd: context.cwd, line: lineOf(words, options, sessionId) });
     const known = knownHandlers(project, plan.adHoc);
     const crew = await buildCrew(open.engine, {
-      roles: await rolesOf(["scheduler", "worker", "checker"]), stepLimitMs: stepLimitMs(project), live: this.#story.live,
+      roles: await rolesOf(["scheduler", "worker", "checker"]), stepLimitMs: stepLimitMs(project), live: this.#story.live, alone: true,
       serves: { claims: (state) => family.has(state.sessionId) && canRun(known, state) },
     });
     draining.drainWith(async () => {

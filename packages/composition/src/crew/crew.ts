@@ -19,6 +19,8 @@ export interface CrewOptions {
   readonly serves: Serving;
   /** Most sessions carried at a time. */
   readonly sessionsMax?: number;
+  /** What it takes on is its own alone: it shares nothing with the processes that serve. */
+  readonly alone?: boolean;
 }
 export interface RunningCrew {
   readonly offers: Offers;
@@ -42,6 +44,7 @@ export async function buildCrew(engine: Engine, options: CrewOptions): Promise<R
   const offers = new Offers(engine, crew, {
     carrier, settings: { sessionsMax: options.sessionsMax ?? sessionsMaxDefault, claims: (state) => claims(state) || (leftovers?.isRipe(state) ?? false) },
   });
+  let isOver = false;
   const works = crew.runners.length > 0 || crew.scheduler !== null;
   if (works) {
     await liveness.start();
@@ -49,14 +52,22 @@ export async function buildCrew(engine: Engine, options: CrewOptions): Promise<R
   }
   return {
     offers, carrier, liveness, start: () => {
-      if (works) offers.start();
+      if (!works) return;
+      if (options.alone) offers.start();
+      else void liveness.join(worksOf(crew)).then(() => isOver || offers.start());
     },
     stop: async () => {
+      isOver = true;
       leftovers?.stop();
       await offers.stop();
       await liveness.stop();
     },
   };
+}
+
+/** What processes share among each other: the sessions of a role. */
+function worksOf({ runners, scheduler }: Crew): string[] {
+  return [...runners.map(({ role }) => role), ...(scheduler ? ["scheduler"] : [])];
 }
 
 function runnersOf(engine: Engine, { roles: { worker, checker }, live }: CrewOptions): CycleRunner[] {

@@ -3,7 +3,8 @@
  *
  * K1. The next step starts when the own append has been read back; not on a poll, a view or a lease.
  * K2. A tenure that is lost is dropped whole; what follows starts from a claim.
- * K3. An error of ours never ends the process: the session is dropped and offered again, and a cycle that fails so three times is recorded as failed.
+ * K3. Between two steps a session whose turn has become another process's is handed back; one that was taken out of turn is kept.
+ * K4. An error of ours never ends the process: the session is dropped and offered again, and a cycle that fails so three times is recorded as failed.
  *     A record of ours that is refused although nobody else has taken the session is such an error.
  */
 import type { LogTime, SessionId } from "../core/brand.ts";
@@ -97,7 +98,12 @@ export class Carrier {
           await turn.wait(this.#pause(decision.until));
           continue;
         }
-        if (await this.#act(turn, state, decision)) cycles++;
+        const isStep = await this.#act(turn, state, decision);
+        if (isStep) cycles++;
+        if (isStep && this.#hasMoved(turn)) {
+          await turn.handBack("another process's turn");
+          return { kind: "advanced", seq: state.seq };
+        }
         if (decision.do === "run" && this.#engine.folds.peek(sessionId) === state) await turn.wait(restartMs);
       }
     } finally {
@@ -114,6 +120,13 @@ export class Carrier {
   #pause(until: LogTime | null): number {
     const ms = until === null ? longestWaitMs : until - this.#engine.logClock.now();
     return Math.min(longestWaitMs, Math.max(1, ms));
+  }
+
+  /** It was this process's turn when it claimed, and it is another one's now. */
+  #hasMoved({ tenure, sessionId, inTurn }: Turn): boolean {
+    const open = inTurn && tenure?.holds() ? tenure.state.open : null;
+    const runner = this.#crew.runners.find(({ cycle }) => cycle === open?.cycle);
+    return runner !== undefined && this.#crew.liveness.rank(sessionId, runner.role) > 0;
   }
 
   /** True where a cycle was run to its end. */
@@ -154,6 +167,7 @@ export class Carrier {
     }
     await this.#engine.failpoints.pass("worker.after_lease");
     turn.tenure = await Tenure.claim(this.#engine, state.sessionId, { role: this.#runner(cycle).role, serves: this.#serves });
+    turn.inTurn = this.#crew.liveness.rank(state.sessionId, this.#runner(cycle).role) === 0;
     this.#engine.log.debug({ session: state.sessionId, epoch: state.epoch + 1, won: turn.tenure !== null }, "claim");
   }
 
@@ -186,6 +200,8 @@ class Turn {
   readonly stopping: AbortSignal;
   readonly #engine: Engine;
   tenure: Tenure | null = null;
+  /** The last claim was made by who was to go first. */
+  inTurn = false;
   faults = 0;
   /** Faults of the surroundings in a row. */
   passing = 0;

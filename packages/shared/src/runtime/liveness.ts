@@ -5,11 +5,13 @@
  * L2. On the owner's own host a dead process is proof enough; no lease is waited for.
  * L3. Who wrote to the ledger within a lease's time lives, whatever the lease service says: where it has forgotten everybody,
  *     its clients would else take one session from each other until the takeover limit ends it.
- * L4. A lease service that throws is one that cannot be reached: the beat goes on and takes a lease when there is one again.
+ * L4. Of those that do the same work each knows the others as of the last beat, and so whose turn a session is.
+ * L5. A lease service that throws is one that cannot be reached: the beat goes on and takes a lease when there is one again.
  */
-import type { OwnerId } from "../core/brand.ts";
+import type { OwnerId, SessionId } from "../core/brand.ts";
 import type { Owner } from "../core/session/state.ts";
 import type { HolderState, Liveness as Lease } from "../ports/index.ts";
+import { rankOf } from "./affinity.ts";
 import type { Engine } from "./engine.ts";
 import type { Part } from "./supervision.ts";
 
@@ -20,6 +22,8 @@ export class Liveness {
   /** The last beat found no lease to renew. */
   #without = false;
   readonly #limits: (owner: Owner) => number;
+  /** Who does the same work, by its name, as the lease service said last. */
+  readonly #peers = new Map<string, readonly OwnerId[]>();
   /** The last answer of the lease service for each owner; asked anew after an eighth of a lease. */
   readonly #answers = new Map<OwnerId, { readonly at: number; readonly state: Promise<HolderState> }>();
 
@@ -39,6 +43,7 @@ export class Liveness {
   #beat(): void {
     this.#stop = this.#part.after(this.#engine.leaseMs / 3, async () => {
       await this.#keep();
+      await this.#gather(this.#engine.leaseMs);
       if (this.#stop) this.#beat();
     }, "beat");
   }
@@ -63,7 +68,7 @@ export class Liveness {
   async #asked<T>(what: string, question: () => Promise<T>): Promise<T | null> {
     try {
       const answer = await question();
-      for (const one of ["renew", "register", "holder", "take"]) this.#part.works(one);
+      for (const one of ["renew", "register", "holder", "take", "gather"]) this.#part.works(one);
       return answer;
     } catch (error) {
       this.#part.failed(error, what);
@@ -73,7 +78,25 @@ export class Liveness {
   async stop(): Promise<void> {
     this.#stop?.();
     this.#stop = null;
+    await this.#gather(0);
     await this.#asked("release", async () => this.#lease?.release());
+  }
+
+  /** From now on this process takes what is offered of this work, and shares it with whoever does the same. */
+  async join(works: readonly string[]): Promise<void> {
+    for (const work of works) this.#peers.set(work, []);
+    await this.#gather(this.#engine.leaseMs);
+  }
+  /** How many go before this process with a session, 0 = its turn; always 0 for who shares that work with nobody. */
+  rank(sessionId: SessionId, work: string): number {
+    const peers = this.#peers.get(work);
+    return peers ? rankOf(this.#engine.ownerId, peers, sessionId) : 0;
+  }
+  async #gather(ttlMs: number): Promise<void> {
+    for (const work of this.#peers.keys()) {
+      const peers = await this.#asked("gather", () => this.#engine.ownership.gather(work, this.#engine.ownerId, ttlMs));
+      if (peers) this.#peers.set(work, peers);
+    }
   }
 
   /** Whether an owner still lives, as far as anybody here can tell. */

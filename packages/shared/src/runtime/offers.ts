@@ -4,12 +4,13 @@
  * O1. A change of a session, a timer that comes due and an owner that dies are the only reasons to look; nothing polls at rest.
  * O2. A session is carried by one loop of this process at most.
  * O3. Whatever a carrying throws is reported and the session is offered again; the reactor never ends by an error.
- * O4. An orderly stop is over in time: what a carrying still waits for then, a tool's answer say, is left to the next owner.
+ * O4. What nobody holds is left to whose turn it is for a moment, and taken then all the same.
+ * O5. An orderly stop is over in time: what a carrying still waits for then, a tool's answer say, is left to the next owner.
  */
 import type { SessionId } from "../core/brand.ts";
 import { nextDerived, nextDue } from "../core/session/derive.ts";
-import { decide } from "../core/session/decide.ts";
-import type { SessionState } from "../core/session/state.ts";
+import { type Decision, decide } from "../core/session/decide.ts";
+import { type SessionState, holderOf } from "../core/session/state.ts";
 import type { CarryEnd, Carrier, Crew } from "./carrier.ts";
 import type { Engine } from "./engine.ts";
 import type { Part } from "./supervision.ts";
@@ -26,6 +27,9 @@ export interface OffersSettings {
 const lookMs = 50;
 /** How long what is owed is left to a live owner before a scheduler writes it, in ms. */
 const graceMs = 200;
+/** How long a session is left to each process that goes before this one with it, in ms, and how many of them count. */
+const turnMs = 500;
+const turnsMax = 3;
 const stopMsMax = 3_000;
 
 export class Offers {
@@ -39,6 +43,8 @@ export class Offers {
   readonly #alarms = new Map<SessionId, () => void>();
   /** Seq of the state that the running loop last decided on. */
   readonly #decided = new Map<SessionId, number>();
+  /** Sessions that are left to others for a moment: the seq that they stand at, and since when (monotonic ms). */
+  readonly #left = new Map<SessionId, { readonly seq: number; readonly since: number }>();
   readonly #parts: { readonly sessions: Part; readonly timers: Part };
   #stopListening: (() => void) | null = null;
 
@@ -86,6 +92,7 @@ export class Offers {
     if (this.#stopping.signal.aborted || this.#carried.has(sessionId)) return;
     const state = this.#engine.folds.peek(sessionId);
     if (!state || !this.#hasWork(state)) {
+      this.#left.delete(sessionId);
       this.#parts.sessions.works(sessionId);
       return;
     }
@@ -123,9 +130,27 @@ export class Offers {
     const writes = this.#crew.scheduler?.owes(state) ?? false;
     if (decision.do === "wait" && !writes) return this.#rest(sessionId, { kind: "rest", on: decision.on, until: decision.until, seq: state.seq });
     if (decision.do === "over" && !writes) return;
+    const leftMs = this.#leftMs(state, decision);
+    if (leftMs > 0) return this.#alarm(sessionId, leftMs);
+    this.#left.delete(sessionId);
     const end = await this.#carrier.carry(sessionId, { stopping: this.#stopping.signal, claims: this.#settings.claims });
     this.#decided.set(sessionId, end.seq);
     this.#rest(sessionId, end);
+  }
+
+  /** How long a session that nobody holds is still left to those who go before this process with it, in ms. */
+  #leftMs(state: SessionState, decision: Decision): number {
+    const { liveness, runners } = this.#crew;
+    const claims = decision.do === "claim";
+    if (claims ? holderOf(state) !== null : state.owner?.id === this.#engine.ownerId) return 0;
+    const role = claims ? runners.find(({ cycle }) => cycle === decision.cycle)?.role : "scheduler";
+    const turns = role === undefined ? 0 : Math.min(turnsMax, liveness.rank(state.sessionId, role));
+    if (turns === 0) return 0;
+    const now = this.#engine.clock.monotonic();
+    const known = this.#left.get(state.sessionId);
+    const since = known?.seq === state.seq ? known.since : now;
+    this.#left.set(state.sessionId, { seq: state.seq, since });
+    return since + turns * turnMs - now;
   }
 
   /** Leaves what is owed to its live owner for a moment; true where it is owed still. */

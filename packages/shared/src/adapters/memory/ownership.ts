@@ -21,10 +21,12 @@ interface Store {
   /** When each lease ends, on the world's monotonic clock. */
   readonly leases: Map<OwnerId, number>;
   readonly taken: Map<string, { readonly by: OwnerId; readonly until: number }>;
+  /** Until when each process counts as one of a group. */
+  readonly groups: Map<string, Map<OwnerId, number>>;
 }
 
 export function createMemoryOwnership({ clock, seed = 0 }: MemoryOwnershipOptions): MemoryOwnership {
-  const store: Store = { leases: new Map(), taken: new Map() };
+  const store: Store = { leases: new Map(), taken: new Map(), groups: new Map() };
   const random = seededRandom(`ownership/${seed}`);
   let handles = 0;
   return {
@@ -34,6 +36,7 @@ export function createMemoryOwnership({ clock, seed = 0 }: MemoryOwnershipOption
     forget: () => {
       store.leases.clear();
       store.taken.clear();
+      store.groups.clear();
     },
   };
 }
@@ -76,6 +79,13 @@ function createHandle(wiring: Wiring): Ownership {
       });
       return taken === true;
     },
+    gather: (group, ownerId, ttlMs) => ask(() => {
+      const now = clock.monotonic();
+      const members = store.groups.get(group) ?? new Map<OwnerId, number>();
+      store.groups.set(group, members.set(ownerId, now + ttlMs));
+      for (const [one, until] of members) if (until <= now) members.delete(one);
+      return [...members.keys()].sort();
+    }),
     close: async () => {
       closed = true;
     },

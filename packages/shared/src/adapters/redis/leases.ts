@@ -1,4 +1,4 @@
-/** The scripts of the leases. Each touches one key, and no lease is touched by anybody who does not hold its value. */
+/** The scripts of the leases and of the groups. Each touches one key, and no lease is touched by anybody who does not hold its value. */
 import type { Script } from "./connection.ts";
 
 /** KEYS: the lease. ARGV: value, ttl in ms. 1 where it was still ours and was extended. */
@@ -27,4 +27,21 @@ local left = redis.call("PTTL", KEYS[1])
 local asked = tonumber(string.match(value, " (%d+)$") or "0")
 if left < 0 or left > asked then return 2 end
 return 1`,
+};
+
+/**
+ * KEYS: the group, a sorted set of its members by the time until which they count, on the server's clock. ARGV: member, ttl in ms.
+ * Gives the members in order; the group lasts as long as its last member does.
+ */
+export const gatherGroup: Script = {
+  keys: 1,
+  lua: `local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call("ZADD", KEYS[1], now + ARGV[2], ARGV[1])
+redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now)
+local last = redis.call("ZRANGE", KEYS[1], -1, -1, "WITHSCORES")
+if last[2] then redis.call("PEXPIREAT", KEYS[1], string.format("%.0f", last[2])) end
+local members = redis.call("ZRANGE", KEYS[1], 0, -1)
+table.sort(members)
+return members`,
 };

@@ -13,7 +13,7 @@ import type { OwnerId } from "../../core/brand.ts";
 import type { Clock, HolderState, Ids, Liveness, Ownership } from "../../ports/index.ts";
 import { connectRedis, type RedisConnection, type RedisOptions, type ScriptCall } from "./connection.ts";
 import { refuseEviction } from "./eviction.ts";
-import { extendLease, lookAtLease, releaseLease } from "./leases.ts";
+import { extendLease, gatherGroup, lookAtLease, releaseLease } from "./leases.ts";
 
 export interface RedisOwnershipOptions extends RedisOptions {
   /** Everything of this system stands under it: `<prefix>:lease:…`. */
@@ -30,6 +30,7 @@ export async function openRedisOwnership({ prefix, ids, ...options }: RedisOwner
     extend: connection.command("loopledgerExtend", extendLease),
     release: connection.command("loopledgerRelease", releaseLease),
     look: connection.command("loopledgerLook", lookAtLease),
+    gather: connection.command("loopledgerGather", gatherGroup),
   };
   const leaseOf = (ownerId: OwnerId): string => `${prefix}:lease:owner:${ownerId}`;
   const uuid = (): string => ids?.uuid() ?? randomUUID();
@@ -43,6 +44,10 @@ export async function openRedisOwnership({ prefix, ids, ...options }: RedisOwner
     holder: async (ownerId) => {
       const found = await answerOf(scripts.look(leaseOf(ownerId)));
       return found === null ? "unreachable" : (states[Number(found)] ?? "unreachable");
+    },
+    gather: async (group, ownerId, ttlMs) => {
+      const members = await answerOf(scripts.gather(`${prefix}:lease:group:${group}`, ownerId, Math.ceil(ttlMs)));
+      return Array.isArray(members) ? members.map((member) => String(member) as OwnerId) : null;
     },
     tryTake: createArbiter(connection, { clock, keyOf: (resource) => `${prefix}:lease:take:${resource}` }),
     close: async () => connection.close(),

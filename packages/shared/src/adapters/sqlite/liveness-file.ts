@@ -20,6 +20,10 @@ export interface LivenessStatements {
   readonly take: StatementSync;
   readonly sweepTaken: StatementSync;
   readonly sweepOwners: StatementSync;
+  readonly join: StatementSync;
+  readonly leave: StatementSync;
+  readonly members: StatementSync;
+  readonly sweepMembers: StatementSync;
 }
 
 /** Longest time that a call may hold the process up. */
@@ -67,7 +71,8 @@ function openDatabase(path: string): { db: DatabaseSync; statements: LivenessSta
   try {
     db.exec(`PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;
       CREATE TABLE IF NOT EXISTS liveness(owner TEXT PRIMARY KEY, expires REAL NOT NULL, ttl REAL NOT NULL) STRICT, WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS taken(resource TEXT PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL, ttl REAL NOT NULL) STRICT, WITHOUT ROWID;`);
+      CREATE TABLE IF NOT EXISTS taken(resource TEXT PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL, ttl REAL NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS members(member_of TEXT NOT NULL, owner TEXT NOT NULL, expires REAL NOT NULL, ttl REAL NOT NULL, PRIMARY KEY(member_of, owner)) STRICT, WITHOUT ROWID;`);
     return { db, statements: prepare(db) };
   } catch (error) {
     db.close();
@@ -86,5 +91,9 @@ function prepare(db: DatabaseSync): LivenessStatements {
       WHERE taken.owner = excluded.owner OR ${over.replaceAll("expires", "taken.expires").replaceAll("ttl", "taken.ttl")}`),
     sweepTaken: db.prepare(`DELETE FROM taken WHERE ${over}`),
     sweepOwners: db.prepare(`DELETE FROM liveness WHERE ${over}`),
+    join: db.prepare("INSERT OR REPLACE INTO members(member_of, owner, expires, ttl) VALUES (:member_of, :owner, :expires, :ttl)"),
+    leave: db.prepare("DELETE FROM members WHERE member_of = :member_of AND owner = :owner"),
+    members: db.prepare(`SELECT owner FROM members WHERE member_of = :member_of AND NOT ${over} ORDER BY owner`),
+    sweepMembers: db.prepare(`DELETE FROM members WHERE ${over}`),
   };
 }

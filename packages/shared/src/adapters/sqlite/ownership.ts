@@ -17,7 +17,7 @@ export function openSqliteOwnership({ folder, clock }: SqliteOwnershipOptions): 
     register: async (ownerId, ttlMs) => {
       const now = clock.monotonic();
       // A row that is over says the same as none.
-      file.run(({ sweepTaken, sweepOwners }) => [sweepTaken.run({ now }), sweepOwners.run({ now })]);
+      file.run(({ sweepTaken, sweepOwners, sweepMembers }) => [sweepTaken.run({ now }), sweepOwners.run({ now }), sweepMembers.run({ now })]);
       const lease = createLiveness({ file, clock, ownerId, ttlMs });
       await lease.renew();
       return lease;
@@ -31,6 +31,14 @@ export function openSqliteOwnership({ folder, clock }: SqliteOwnershipOptions): 
       const now = clock.monotonic();
       const taken = file.run(({ take }) => take.run({ resource, owner: by, expires: now + ttlMs, ttl: ttlMs, now }));
       return taken?.changes === 1;
+    },
+    gather: async (group, owner, ttlMs) => {
+      const now = clock.monotonic();
+      return file.run(({ join, leave, members }) => {
+        if (ttlMs > 0) join.run({ member_of: group, owner, expires: now + ttlMs, ttl: ttlMs });
+        else leave.run({ member_of: group, owner });
+        return members.all({ member_of: group, now }).map((row) => row["owner"] as OwnerId);
+      });
     },
     close: async () => file.close(),
   };

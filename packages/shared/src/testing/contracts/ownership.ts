@@ -18,6 +18,7 @@ export function ownershipContract(vitest: Vitest, name: string, make: () => Prom
   vitest.describe(`ownership on ${name}`, () => {
     leases(vitest, make);
     arbitration(vitest, make);
+    groups(vitest, make);
     failing(vitest, make);
   });
 }
@@ -90,6 +91,25 @@ function arbitration({ it, expect }: Vitest, make: () => Promise<OwnershipWorld>
   }));
 }
 
+function groups({ it, expect }: Vitest, make: () => Promise<OwnershipWorld>): void {
+  it("names everybody of a group to each of them, and nobody of another", inWorld(make, async (world) => {
+    const [one, two] = [await world.open(), await world.open()];
+    expect(await one.gather("workers", owner("b"), TTL_MS)).toEqual(["b"]);
+    expect(await two.gather("workers", owner("a"), TTL_MS)).toEqual(["a", "b"]);
+    expect(await one.gather("workers", owner("b"), TTL_MS)).toEqual(["a", "b"]);
+    expect(await two.gather("checkers", owner("a"), TTL_MS)).toEqual(["a"]);
+  }));
+
+  it("leaves out who has left, and who has not been heard of in time", inWorld(make, async (world) => {
+    const ownership = await world.open();
+    for (const name of ["a", "b", "c"]) await ownership.gather("workers", owner(name), name === "c" ? TTL_MS : 60_000);
+    expect(await ownership.gather("workers", owner("a"), 0)).toEqual(["b", "c"]);
+    await world.pass(TTL_MS + 100);
+    expect(await ownership.gather("workers", owner("b"), 60_000)).toEqual(["b"]);
+    expect(await ownership.gather("workers", owner("b"), 0)).toEqual([]);
+  }));
+}
+
 function failing({ it, expect }: Vitest, make: () => Promise<OwnershipWorld>): void {
   it("answers without throwing when the service is gone", inWorld(make, async (world) => {
     const ownership = await world.open();
@@ -98,6 +118,7 @@ function failing({ it, expect }: Vitest, make: () => Promise<OwnershipWorld>): v
     expect(await lease.renew()).toBe(false);
     expect(await ownership.holder(owner("a"))).toBe("unreachable");
     expect(await ownership.tryTake("session-1", owner("a"), TTL_MS)).toBe(false);
+    expect(await ownership.gather("workers", owner("a"), TTL_MS)).toBeNull();
     await lease.release();
     expect(lease.valid()).toBe(false);
     const late = await ownership.register(owner("b"), TTL_MS);

@@ -1,0 +1,159 @@
+/** Several processes of one kind: whose turn a session is, and what becomes of it when that one is not there or another one joins. */
+import { afterEach, expect, it } from "vitest";
+import type { SessionId } from "../core/brand.ts";
+import { boundsOf, goal } from "../core/events/goal.ts";
+import { goalDigest } from "../core/session/rules/submission.ts";
+import { rulesKnown } from "../core/session/state.ts";
+import { createMemoryBlobs, createMemoryHosts, createMemoryLedger, createMemoryOwnership, createMemoryProcess, createSeededIds, createVirtualClock, type MemoryProcess } from "../adapters/memory/index.ts";
+import { appendAll, withDerived } from "./appends.ts";
+import { Carrier, type CycleRunner } from "./carrier.ts";
+import type { Change } from "./change.ts";
+import { type Engine, makeEngine } from "./engine.ts";
+import { Liveness } from "./liveness.ts";
+import { Offers } from "./offers.ts";
+
+const leaseMs = 600;
+const stepMs = 200;
+const asked = goal.parse({ goal: "g", maker: "m", check: "c", policy: { failureFirst: false } });
+const ann = { kind: "human", id: "ann" } as const;
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+interface Peer { readonly engine: Engine; readonly process: MemoryProcess; readonly ran: string[] }
+
+function world() {
+  const clock = createVirtualClock();
+  const ids = createSeededIds(1);
+  const ledger = createMemoryLedger({ clock, ids });
+  const ownership = createMemoryOwnership({ clock });
+  const hosts = createMemoryHosts();
+  let hostsMade = 0;
+  /** One process of its own host that works; `cycles` of a session before it says that it is built. */
+  const join = async ({ cycles = 1, works = true } = {}): Promise<Peer> => {
+    const process = createMemoryProcess(clock);
+    const engine = makeEngine(
+      {
+        ledger: ledger.handle({ process }), ownership: ownership.handle({ process }), blobs: createMemoryBlobs(), clock: process.clock, ids,
+        host: hosts.on(`host-${++hostsMade}`, process), handlers: { maker: () => null, check: () => null, tool: () => null, toolNames: () => [] },
+      },
+      { leaseMs, silenceMs: 60_000 },
+    );
+    await engine.folds.start(new Map(Array.from({ length: engine.ledger.partitions }, (_, partition) => [partition, 0 as never])));
+    const liveness = new Liveness(engine, () => 60_000);
+    await liveness.start();
+    const ran: string[] = [];
+    const runner: CycleRunner = { cycle: "build", role: "worker", run: stepsOf(engine, ran, cycles), settle: () => Promise.resolve(), perform: () => Promise.resolve() };
+    const crew = { runners: [runner], scheduler: null, liveness };
+    const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: 100 } });
+    if (works) {
+      await liveness.join(["worker"]);
+      offers.start();
+    }
+    closing.push(async () => {
+      if (process.state === "killed") return;
+      const stopped = offers.stop();
+      await clock.advance(5_000);
+      await stopped;
+      await liveness.stop();
+      await engine.folds.close();
+    });
+    return { engine, process, ran };
+  };
+  return { clock, join, ownership };
+}
+
+/** Fails its cycle until it has done enough of them, so that one session has several steps of one owner. */
+function stepsOf(engine: Engine, ran: string[], cycles: number): CycleRunner["run"] {
+  return async (tenure) => {
+    const { open } = tenure.state;
+    if (!open) return;
+    ran.push(tenure.sessionId);
+    await new Promise<void>((resolve) => engine.clock.after(stepMs, resolve));
+    const actor = { kind: "worker", id: engine.ownerId } as const;
+    const { iteration } = open;
+    if (iteration < cycles) {
+      const data = { dispatch: open.eventId, class: "transient", code: "again", fingerprint: `f${iteration}`, terminal: false, message: "again", usage: {} } as const;
+      await tenure.append([{ type: "cycle_failed", data, actor }], { follow: true });
+    } else await tenure.append([{ type: "built", data: { summary: "built", revision: "r", usage: {} }, actor: { kind: "maker", id: "m" } }], { follow: true });
+  };
+}
+
+async function submit({ engine }: Peer, ids: readonly string[]): Promise<void> {
+  const data = { goal: asked, digest: goalDigest(asked, { sha256: engine.ids.sha256 }), bounds: boundsOf(asked), rules: rulesKnown };
+  for (const id of ids as readonly SessionId[]) {
+    await appendAll(engine, id, [engine.author.write(id, { type: "goal_submitted", data, actor: ann })]);
+    const state = await engine.folds.open(id);
+    await appendAll(engine, id, withDerived(engine, state, []));
+  }
+}
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `s-${index}`);
+function claimsSeen({ engine }: Peer): Change[] {
+  const seen: Change[] = [];
+  engine.folds.listen((change) => change.record?.type === "claimed" && seen.push(change), "test");
+  return seen;
+}
+const rivals = (seen: readonly Change[]): number => seen.filter(({ verdict }) => verdict.kind === "void").length;
+
+it("what nobody holds is claimed by one of them alone, and each takes its share", async () => {
+  const { clock, join } = world();
+  const peers = [await join(), await join(), await join()];
+  await clock.advance(leaseMs);
+  const seen = claimsSeen(peers[0] as Peer);
+  await submit(peers[0] as Peer, names(60));
+  await clock.advance(400);
+  expect(peers.flatMap(({ ran }) => ran).sort()).toEqual(names(60).sort());
+  for (const { ran } of peers) expect(ran.length).toBeGreaterThan(8);
+  expect([seen.length, rivals(seen)]).toEqual([60, 0]);
+});
+
+it("what the first does not take is taken by the others a moment later, once", async () => {
+  const { clock, join } = world();
+  const [here, gone] = [await join(), await join()];
+  await clock.advance(leaseMs);
+  gone.process.kill();
+  const seen = claimsSeen(here);
+  await submit(here, names(40));
+  await clock.advance(400);
+  const atOnce = here.ran.length;
+  expect(atOnce).toBeGreaterThan(8);
+  expect(atOnce).toBeLessThan(32);
+  await clock.advance(400);
+  expect(here.ran.sort()).toEqual(names(40).sort());
+  expect(rivals(seen)).toBe(0);
+});
+
+it("who joins gets its share of what others hold: they hand it back between two steps, and keep the rest", async () => {
+  const { clock, join } = world();
+  const first = await join({ cycles: 15 });
+  const seen = claimsSeen(first);
+  await submit(first, names(40));
+  await clock.advance(200);
+  expect(seen).toHaveLength(40);
+  const second = await join({ cycles: 15 });
+  const before = first.ran.length;
+  await clock.advance(leaseMs);
+  const [firstBefore, secondBefore] = [first.ran.length, second.ran.length];
+  await clock.advance(2 * stepMs);
+  const share = (second.ran.length - secondBefore) / (second.ran.length - secondBefore + first.ran.length - firstBefore);
+  expect(share).toBeGreaterThan(0.25);
+  expect(share).toBeLessThan(0.75);
+  expect(first.ran.length).toBeGreaterThan(before);
+  await clock.advance(5_000);
+  expect(rivals(seen)).toBe(0);
+  expect(seen.length).toBeLessThan(70);
+  for (const id of names(40)) expect((await first.engine.folds.open(id as SessionId)).open?.cycle).toBe("review");
+});
+
+it("a lease service that has forgotten everybody costs no session a turn for long, and no record", async () => {
+  const { clock, join, ownership } = world();
+  const peers = [await join(), await join()];
+  await clock.advance(leaseMs);
+  ownership.forget();
+  await clock.advance(leaseMs);
+  const seen = claimsSeen(peers[0] as Peer);
+  await submit(peers[0] as Peer, names(30));
+  await clock.advance(400);
+  expect([seen.length, rivals(seen)]).toEqual([30, 0]);
+});
