@@ -16,8 +16,9 @@ export interface AppliedTopic {
   readonly changed: Readonly<Record<string, { readonly from: string | null; readonly to: string }>>;
 }
 
-/** Two copies that must have taken a record are no mistake where one was asked for. */
+/** Two copies that must have taken a record are no mistake where one was asked for, and neither are larger batches. */
 function holds(key: string, { wanted, found, replication }: { readonly wanted: string; readonly found: string | undefined; readonly replication: number }): boolean {
+  if (key === "max.message.bytes") return Number(found) >= Number(wanted);
   if (key !== "min.insync.replicas") return found === wanted;
   return Number(found) >= Number(wanted) && Number(found) <= replication;
 }

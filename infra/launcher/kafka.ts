@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openKafkaAdmin } from "@loopledger/shared/kafka-admin";
+import { batchBytesMax } from "../topics.ts";
 import { cacheFolder, mavenParts } from "./cache.ts";
 import { InfraError } from "./infra-error.ts";
 import { findJava, type Java, type Variables } from "./java.ts";
@@ -102,7 +103,7 @@ const settings: Readonly<Record<string, string | number>> = {
   "num.recovery.threads.per.data.dir": 1,
   "background.threads": 2,
   "socket.request.max.bytes": 20_971_520,
-  "message.max.bytes": 1_048_588,
+  "message.max.bytes": batchBytesMax,
 };
 
 const jvmFlags = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"];

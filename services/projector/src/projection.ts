@@ -13,6 +13,7 @@ import { readSnapshot } from "@loopledger/shared/core/session/snapshot";
 import type { ReadModel, ViewWrite } from "@loopledger/shared/ports";
 import { type Engine, Folds, fromEach, refuseLostLedger } from "@loopledger/shared/runtime";
 import { type Batch, Changed } from "./changed.ts";
+import { Publication } from "./publication.ts";
 import { viewOf } from "./view.ts";
 
 export interface ProjectionSettings {
@@ -28,6 +29,7 @@ export class Projection {
   readonly #views: ReadModel;
   readonly #settings: ProjectionSettings;
   readonly #cursors: Map<number, Offset>;
+  readonly #publication: Publication | null;
   readonly #shared: Changed | null;
   /** Where the engine's folds were when this began to listen to them. */
   readonly #sharedFrom: ReadonlyMap<number, Offset>;
@@ -39,6 +41,7 @@ export class Projection {
     this.#views = views;
     this.#settings = start.settings;
     this.#cursors = start.cursors;
+    this.#publication = engine.feed ? new Publication(engine, { views, feed: engine.feed, projection: start.settings.projection }) : null;
     const shares = start.settings.shares && engine.folds.following && engine.folds.complete;
     this.#sharedFrom = shares ? engine.folds.handed() : new Map();
     const from = new Map([...this.#sharedFrom].map(([partition, offset]) => [partition, Math.max(offset, this.cursor(partition)) as Offset] as const));
@@ -77,11 +80,12 @@ export class Projection {
     this.#turn = next.catch(() => undefined);
     return next;
   }
-  /** Throws where the store has less than was written to it: it was emptied, and is filled again from its beginning. */
+  /** Throws where the store has less than was written to it: it was emptied, and is filled again from its beginning. Looks through the feed too. */
   look(): Promise<void> {
     const next = this.#turn.then(async () => {
       const stored = await this.#views.cursors(this.#settings.projection);
       for (const [partition, cursor] of this.#cursors) this.#refuseOlder(partition, { cursor, stored: stored.get(partition) ?? (0 as Offset) });
+      await this.#publication?.look();
     });
     this.#turn = next.catch(() => undefined);
     return next;
@@ -135,8 +139,9 @@ export class Projection {
 
   async #writeBatch(partition: number, { to, sessions }: Batch): Promise<void> {
     const views = sessions.flatMap((one) => viewOf(one) ?? []);
-    await this.#engine.failpoints.pass("projector.before_write");
     const from = this.cursor(partition);
+    await this.#publication?.step(partition, { from, to, views });
+    await this.#engine.failpoints.pass("projector.before_write");
     const applied = await this.#compareAndSet(partition, { from, to, views });
     await this.#engine.failpoints.pass("projector.after_write");
     if (!applied) return this.#takeStored(partition, from);

@@ -18,6 +18,8 @@ export interface ProjectorOptions {
   readonly batchMs?: number;
   /** Changed sessions at which a batch is written without a pause (default 500). */
   readonly batchMax?: number;
+  /** How often store and feed are looked at, whether anything is written or not, in ms (default 5000). */
+  readonly lookMs?: number;
   /** Folds by itself, even where the engine's folds could be shared. */
   readonly apart?: boolean;
   /** Ends at the first error instead of starting anew. */
@@ -35,7 +37,7 @@ export interface Projector {
   readonly over: Promise<Error | null>;
 }
 
-/** How often the store is looked at, whether anything is written or not: views that were lost are there again soon after, in ms. */
+/** Views that were lost, and a feed that somebody else has written to, are as they must be soon after. */
 const lookMs = 5_000;
 const batchPauseMaxMs = 2_000;
 
@@ -43,12 +45,12 @@ const batchPauseMaxMs = 2_000;
 export async function startProjector(engine: Engine, options: ProjectorOptions = {}): Promise<Projector> {
   if (!engine.views) throw new TypeError("A projector needs a store of views.");
   const projection = options.projection ?? (await engine.views.active());
-  const supervisor = new Supervisor(engine, { batchMs: 50, batchMax: 500, ...options, projection });
+  const supervisor = new Supervisor(engine, { batchMs: 50, batchMax: 500, lookMs, ...options, projection });
   await supervisor.start();
   return supervisor;
 }
 
-type Settings = ProjectorOptions & { readonly projection: string; readonly batchMs: number; readonly batchMax: number };
+type Settings = ProjectorOptions & { readonly projection: string; readonly batchMs: number; readonly batchMax: number; readonly lookMs: number };
 interface Waiter { readonly target: ReadonlyMap<number, Offset>; readonly done: () => void; readonly failed: (error: Error) => void }
 
 class Supervisor implements Projector {
@@ -142,7 +144,7 @@ class Supervisor implements Projector {
       this.#ready = !this.#stopped;
       onReady();
       this.#settle();
-      this.#lookSoon(this.#life);
+      this.#lookSoon(this.#life, this.#engine.feed ? 0 : this.#settings.lookMs);
       return await ended.promise;
     } catch (error) {
       return error;
@@ -170,10 +172,11 @@ class Supervisor implements Projector {
     });
   }
 
-  #lookSoon(life: Projection): void {
-    this.#cancelLook = this.#timer(lookMs, () => {
+  /** With a feed the first look is at once: what nobody has sent is sent then. */
+  #lookSoon(life: Projection, delayMs: number): void {
+    this.#cancelLook = this.#timer(delayMs, () => {
       life.look().then(() => {
-        if (this.#life === life) this.#lookSoon(life);
+        if (this.#life === life) this.#lookSoon(life, this.#settings.lookMs);
       }, (error: unknown) => {
         if (this.#life === life) this.#end(error);
       });

@@ -1,5 +1,5 @@
 /** What is opened of a deployment, and what it is opened with. */
-import type { Blobs, Clock, DeadLetters, Ids, Inbox, Ledger, Ownership, ReadModel, Schemas } from "@loopledger/shared/ports";
+import type { Blobs, Clock, DeadLetters, Ids, Inbox, Ledger, Ownership, ReadModel, Schemas, StatusFeed } from "@loopledger/shared/ports";
 import type { Log } from "@loopledger/shared/runtime";
 
 export interface DataPorts {
@@ -12,6 +12,7 @@ export interface DataPorts {
   /** Only on Kafka; nothing is connected before it is used. */
   readonly inbox?: Inbox;
   readonly deadLetters?: DeadLetters;
+  readonly feed?: StatusFeed;
 }
 export interface Opening {
   readonly clock: Clock;

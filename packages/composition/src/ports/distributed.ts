@@ -26,7 +26,8 @@ export async function openDistributed({ blobsFolder, distributed }: Place, openi
   ]);
   if (leases.status === "fulfilled" && models.status === "fulfilled") {
     const views = models.value;
-    return { ledger, ownership: leases.value, blobs: openFolderBlobs({ folder: blobsFolder, clock, ids }), ...(views && { views }), ...(schemas && { schemas }), ...intakePortsOf(kafka, { connection, distributed, opening }) };
+    const feed = kafka.openKafkaStatusFeed({ connection, prefix: distributed.topicPrefix, ledger, clock, ids, schemas, log: (error) => log.error({ err: error }, "status topic") });
+    return { ledger, ownership: leases.value, blobs: openFolderBlobs({ folder: blobsFolder, clock, ids }), feed, ...(views && { views }), ...(schemas && { schemas }), ...intakePortsOf(kafka, { connection, distributed, opening }) };
   }
   for (const opened of [models, leases]) if (opened.status === "fulfilled") await opened.value?.close();
   await ledger.close();

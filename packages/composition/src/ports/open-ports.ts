@@ -15,6 +15,7 @@ export async function openPorts(deployment: Deployment, opening: Opening): Promi
     close: async () => {
       await ports.inbox?.close();
       await ports.deadLetters?.close();
+      await ports.feed?.close();
       await ports.views?.close();
       await ports.ownership.close();
       await ports.ledger.close();

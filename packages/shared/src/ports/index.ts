@@ -8,3 +8,4 @@ export type * from "./ledger.ts";
 export type * from "./ownership.ts";
 export type * from "./read-model.ts";
 export type * from "./schemas.ts";
+export type * from "./status-feed.ts";

@@ -2,7 +2,7 @@
 import type { OwnerId } from "../core/brand.ts";
 import { type Guards, guardsOn } from "../core/fencing/guards.ts";
 import { makeEvolve } from "../core/session/evolve.ts";
-import type { Blobs, Clock, DeadLetters, Handlers, Host, Ids, Inbox, Ledger, Ownership, ReadModel, Schemas } from "../ports/index.ts";
+import type { Blobs, Clock, DeadLetters, Handlers, Host, Ids, Inbox, Ledger, Ownership, ReadModel, Schemas, StatusFeed } from "../ports/index.ts";
 import { Author } from "./author.ts";
 import { Failpoints } from "./failpoints.ts";
 import { Folds, type FoldsOptions } from "./folds.ts";
@@ -19,6 +19,8 @@ export interface Ports {
   readonly host: Host;
   readonly handlers: Handlers;
   readonly views?: ReadModel;
+  /** What other systems follow; only where there is one, and only for who writes the views. */
+  readonly feed?: StatusFeed;
   /** Only where a registry is configured. */
   readonly schemas?: Schemas;
   /** The goals topic and what of it could not be taken in; only where there is one. */

@@ -10,3 +10,4 @@ export { createMemoryInbox, type MemoryInbox, type MemoryInboxOptions } from "./
 export { createMemoryHosts, type MemoryHosts } from "./hosts.ts";
 export { createMemoryOwnership, type MemoryOwnership, type MemoryOwnershipOptions } from "./ownership.ts";
 export { createMemoryReadModel, type MemoryReadModel, type MemoryReadModelOptions } from "./read-model.ts";
+export { createMemoryStatusFeed, type MemoryFeedRecord, type MemoryStatusFeed, type MemoryStatusFeedOptions } from "./status-feed.ts";

@@ -8,4 +8,5 @@ export { type OwnershipWorld, ownershipContract } from "./ownership.ts";
 export { readModelContract } from "./read-model.ts";
 export type { ReadModelWorld } from "./read-model-world.ts";
 export { type SchemasWorld, schemasContract } from "./schemas.ts";
+export { statusFeedContract, type StatusFeedWorld } from "./status-feed.ts";
 export type { Vitest, World } from "./suite.ts";

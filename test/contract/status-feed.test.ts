@@ -1,0 +1,48 @@
+/** The status feed in memory, on a topic, and on a topic whose values are in the registry's wire format. */
+import { statusFeedContract } from "@loopledger/shared/contracts";
+import type { SessionId } from "@loopledger/shared/core/brand";
+import { openKafkaStatusFeed, openTopicWriter, statusTopic } from "@loopledger/shared/kafka";
+import { createMemoryStatusFeed } from "@loopledger/shared/memory";
+import { openRegistrySchemas } from "@loopledger/shared/registry";
+import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
+import * as vitest from "vitest";
+import { kafkaBrokers, makeTopics, registryUrl, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
+
+vitest.vi.setConfig({ testTimeout: 60_000 });
+const clock = createSystemClock();
+const ids = createSystemIds();
+const partitions = 4;
+const ledgerId = "ledger-of-this-test";
+
+statusFeedContract(vitest, "memory", async () => {
+  const feed = createMemoryStatusFeed({ partitions, documentMax: 1_000 });
+  return {
+    partitions, ledgerId, open: async (id = ledgerId) => feed.handle(id), tooLarge: "x".repeat(1_001), close: async () => undefined,
+    writeOutside: async (sessionId: SessionId, document: string) => feed.put({ sessionId, document }),
+  };
+});
+
+async function onTopic({ inWireFormat }: { readonly inWireFormat: boolean }) {
+  const prefix = uniquePrefix("feed");
+  await makeTopics(prefix, { partitions });
+  const connection = { brokers: (await kafkaBrokers()).split(",") };
+  const schemas = inWireFormat ? openRegistrySchemas({ url: await registryUrl(), clock, log: { warn: () => undefined } }) : undefined;
+  await schemas?.publishSchemas(prefix);
+  const closing: (() => Promise<void>)[] = [];
+  const kept = <T extends { close(): Promise<void> }>(one: T): T => {
+    closing.push(() => one.close());
+    return one;
+  };
+  return {
+    partitions, ledgerId, tooLarge: "x".repeat(10_000_000),
+    open: async (id = ledgerId) => kept(openKafkaStatusFeed({ connection, prefix, ledger: { ledgerId: id, partitions }, clock, ids, schemas })),
+    writeOutside: async (sessionId: SessionId, document: string) => kept(await openTopicWriter({ connection, topic: statusTopic(prefix), clock, ids })).write([{ key: sessionId, value: document }]),
+    close: async () => {
+      for (const close of closing.reverse()) await close();
+      await removeTopics(prefix);
+    },
+  };
+}
+
+statusFeedContract(vitest, "a topic", () => onTopic({ inWireFormat: false }));
+statusFeedContract(vitest, "a topic in the registry's wire format", () => onTopic({ inWireFormat: true }));
