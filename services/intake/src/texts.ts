@@ -17,10 +17,14 @@ export async function textsOf(record: InboxRecord, schemas: Schemas | undefined)
   const headers = Object.fromEntries(Object.entries(record.headers).map(([name, content]) => [name, lenient.decode(content)]));
   return {
     // A record that was put back is the one that it was before.
-    position: headers[replayOfHeader] ?? positionName(source),
+    position: isPosition(headers[replayOfHeader]) ? headers[replayOfHeader] : positionName(source),
     key: key === null ? null : lenient.decode(unframed(key)), headers,
     value: await valueTextOf(record, schemas), bytes: value?.byteLength ?? 0,
   };
+}
+
+function isPosition(name: string | undefined): name is string {
+  return name !== undefined && /^[A-Za-z0-9._-]{1,249}-\d{1,10}-\d{1,16}$/.test(name);
 }
 
 async function valueTextOf({ source, value }: InboxRecord, schemas: Schemas | undefined): Promise<ValueText> {

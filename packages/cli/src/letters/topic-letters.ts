@@ -7,7 +7,7 @@ import type { CommandContext } from "../context.ts";
 import { CliError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { spokenLog } from "../story/spoken-log.ts";
-import { type Letters, unknownLetter } from "./open-letters.ts";
+import { type Letters, unknownLetter } from "./letters.ts";
 
 export async function topicLetters(distributed: Distributed, { print }: CommandContext): Promise<Letters> {
   const clock = createSystemClock();

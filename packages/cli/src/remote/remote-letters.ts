@@ -1,5 +1,5 @@
 /** The dead letters of a gateway. */
-import type { Letters } from "../letters/open-letters.ts";
+import type { Letters } from "../letters/letters.ts";
 import { type Remote, ask, withQuery } from "./gateway.ts";
 
 export function remoteLetters(remote: Remote): Letters {
