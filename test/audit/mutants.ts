@@ -38,7 +38,7 @@ export const mutants: readonly Mutant[] = [
   { name: "acts count after the end", file: "session/evolve.ts", from: `  if (state.end && record.type !== "resumed" && !unknownOutcome(state)) return "after_end";\n`, to: "" },
   { name: "a timer fires before it is due", file: "session/rules/acts.ts", from: " || by.time < timer.dueAt) return", to: ") return" },
   { name: "did_not_happen needs neither fence nor window", file: effects, from: "  return isFencedOff(effect, state.epoch) || isWindowOver(state, effect, time);", to: "  return effect.callWindowSeconds >= 0 && time >= 0 && state.epoch >= 0;" },
-  { name: "a repeated call fails needing neither fence nor window", file: effects, from: "  return (effect.fences && state.epoch > effect.epoch) || isWindowOver(state, effect, time);", to: "  return effect.callWindowSeconds >= 0 && time >= 0 && state.epoch >= 0;" },
+  { name: "a repeated call fails while its window is open", file: effects, from: ` && !isWindowOver(state, effect, by.time)) return "not_owed";`, to: ` && by.time < 0) return "not_owed";` },
   { name: "a fence concludes what its owner calls again", file: effects, from: ` && effect.contract !== "idempotent" && epoch > effect.epoch`, to: " && epoch > effect.epoch" },
   { name: "the window counts from the intent alone", file: effects, from: "lastClaimAt !== null && lastClaimAt > effect.intentAt ? lastClaimAt : effect.intentAt", to: "lastClaimAt === null ? effect.intentAt : effect.intentAt" },
   { name: "a person settles what its owner is about", file: effects, from: `    if (human && !isUnknown(state, effect)) return "not_owed";\n`, to: "" },

@@ -30,7 +30,7 @@ const switches: readonly LeftOut[] = [
 ];
 const looks: readonly LeftOut[] = [
   rule("a look fences its target", { lookFences: true }, { calls: deploy("lookup"), faults: { suspect: 1 }, breaks: /settled as not happened$/ }),
-  rule("a call fences its target too: its answer that nothing happened speaks of the calls before it", { callFences: true }, {
+  rule("what refuses a repeated call is believed after the window", { fold: weakened.repeatedRefusal, refusalWaits: true }, {
     calls: deploy("idempotent"), processes: alone, faults: { lost: 1, failed: 1 }, breaks: /settled as not happened$/,
   }),
   rule("a call starts before its deadline", { deadline: true }, { calls: deploy("lookup"), fences: false, faults: { suspect: 1 }, breaks: /settled as not happened$/ }),

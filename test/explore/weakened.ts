@@ -30,6 +30,10 @@ const asFencing: Change = (state) => ({
   effects: values(state.effects).reduce((effects, effect) => put(effects, effect.key, { ...effect, fences: true }), state.effects),
 });
 
+const asAskedNow: Change = (state) => ({
+  effects: values(state.effects).reduce((effects, effect) => put(effects, effect.key, { ...effect, epoch: state.epoch }), state.effects),
+});
+
 const asLookedAt: Change = (state) => ({
   effects: values(state.effects).reduce((effects, effect) => put(effects, effect.key, { ...effect, contract: "lookup" as const }), state.effects),
 });
@@ -39,6 +43,8 @@ export const weakened = {
   conclusion: judgedAs(["reconciled"], asFencing),
   /** What is called again is settled behind a fence as if nobody called it again. */
   calledAgain: judgedAs(["reconciled"], asLookedAt),
+  /** What refuses a repeated call speaks of the calls before it too. */
+  repeatedRefusal: judgedAs(["tool_result"], asAskedNow),
   /** A person's look counts for whatever epoch it finds. */
   epochOfTheLook: rewritten("reconciled", (record, state) => ({ ...record, data: { ...record.data, epoch: state.epoch } }) as LedgerRecord),
   /** A cancel ends at once. */

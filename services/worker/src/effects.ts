@@ -110,10 +110,10 @@ export class Effects {
   #isRepeat(key: string): boolean {
     return (lookUp(this.#tenure.state.effects, key)?.epoch ?? this.#tenure.epoch) < this.#tenure.epoch;
   }
-  /** Under a later epoch "failed" speaks of the earlier call too: it counts where the target fences, or once no call can be under way. */
+  /** Under a later epoch "failed" speaks of the earlier call too: it counts once no call can be under way. */
   async #untilConcluding(key: string): Promise<void> {
     const effect = lookUp(this.#tenure.state.effects, key);
-    if (effect && effect.epoch < this.#tenure.epoch && !effect.fences) await this.#untilWindowOver(effect);
+    if (effect && effect.epoch < this.#tenure.epoch) await this.#untilWindowOver(effect);
   }
   async #record(key: string, settled: Extract<Settled, { result: Json }>, actor: Actor): Promise<Settled> {
     const result = await fit(this.#engine, this.#tenure.sessionId, settled.result);

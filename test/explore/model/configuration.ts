@@ -94,10 +94,10 @@ export interface Without {
   readonly deadline?: true;
   /** A verdict counts for the revision at its record, whatever it was when the check ran. */
   readonly freshness?: true;
-  /** A look leaves no trace at the target: it refuses what is older than its newest call alone. */
+  /** A look leaves no trace at the target: nothing older is refused. */
   readonly lookFences?: true;
-  /** A call leaves no trace at the target: it refuses what is older than its newest look alone. */
-  readonly callFences?: true;
+  /** What refuses a repeated call is believed at once, while the call before it may be under way. */
+  readonly refusalWaits?: true;
   /** Who looks says at once that nothing happened, before the window is over. */
   readonly waitsForWindow?: true;
 }

@@ -7,7 +7,7 @@ import type { Checkpoint, SessionState } from "@loopledger/shared/core/session/s
 import { sha256 } from "@loopledger/shared/testing";
 import { type CallPlan, type FaultKind, type ProcessPlan, servesOf } from "./configuration.ts";
 import { type Ground, type Step, isWindowOver, lag, viewsOf } from "./ground.ts";
-import { type Process, type World, applied, isTimed, left, letsGo, looked, marksCalls, marksLooks, mustWait, startsWithinOf, used, withFlight, withProcess } from "./world.ts";
+import { type Process, type World, applied, isTimed, left, letsGo, looked, marksLooks, mustWait, startsWithinOf, used, withFlight, withProcess } from "./world.ts";
 import { type Pen, actionOf, intentOf, keyOf, questionOf } from "./writing.ts";
 
 /** A process at one of the nodes that it may know. */
@@ -202,8 +202,8 @@ function callSteps(seat: Seat): void {
     const { target, isDone } = applied(world.target, { key, epoch: process.epoch }, { configuration, isKept: call.contract === "idempotent" });
     if (!isDone) add(seat, `calls ${key} in epoch ${process.epoch}: refused`, { world: withProcess(world, at, letsGo) });
     else answered(seat, { key, may: rest, outcome: "confirmed", world: { ...world, target } });
-    const mayFail = isDone && (world.target.applied[key] ?? 0) === 0 && (configuration.fences || lookUp(state.effects, key)?.epoch === process.epoch);
-    if (left(world, "failed") && mayFail) answered(seat, { key, may: rest, outcome: "failed", world: used({ ...world, target: looked(world.target, process.epoch, marksCalls(configuration)) }, "failed") });
+    const mayFail = isDone && (world.target.applied[key] ?? 0) === 0 && (configuration.without?.refusalWaits || lookUp(state.effects, key)?.epoch === process.epoch);
+    if (left(world, "failed") && mayFail) answered(seat, { key, may: rest, outcome: "failed", world: used(world, "failed") });
     if (!left(world, "lost")) continue;
     const lost = withProcess(used(world, "lost"), at, { may: [] });
     const calls = [...world.target.calls, { key, epoch: process.epoch, takes: 1 }];

@@ -88,14 +88,13 @@ export function withHead(world: World, head: number, lagMax: number): World {
   return { ...world, trail, processes };
 }
 
-/** A call comes to its target, which keeps the highest epoch that it has heard of: true where it took effect or gives back an effect that it had before, false where the target refuses. */
+/** A call comes to its target, which keeps the highest epoch of a look: true where it took effect or gives back an effect that it had before, false where the target refuses. */
 export function applied(target: Target, call: Omit<Call, "takes">, how: { readonly configuration: Configuration; readonly isKept: boolean }): { readonly target: Target; readonly isDone: boolean } {
   const { configuration, isKept } = how;
   if (configuration.fences && call.epoch < target.fence) return { target, isDone: false };
-  const known = looked(target, call.epoch, marksCalls(configuration));
   const times = target.applied[call.key] ?? 0;
-  if (times > 0 && isKept) return { target: known, isDone: true };
-  return { target: { ...known, applied: { ...target.applied, [call.key]: times + 1 } }, isDone: true };
+  if (times > 0 && isKept) return { target, isDone: true };
+  return { target: { ...target, applied: { ...target.applied, [call.key]: times + 1 } }, isDone: true };
 }
 export function looked(target: Target, epoch: number, fences: boolean): Target {
   return fences && epoch > target.fence ? { ...target, fence: epoch } : target;
@@ -111,7 +110,6 @@ export function textOf(world: World): string {
   return `${world.trail.join()}|${world.flights.join()}|${processes.join(";")}|${effects.join()}|${target.fence}|${calls.join()}|${target.revision}|${said}|${Object.values(world.faults).join()}|${world.raises}`;
 }
 
-export const marksCalls = ({ fences, without }: Configuration): boolean => fences && !without?.callFences;
 export const marksLooks = ({ fences, without }: Configuration): boolean => fences && !without?.lookFences;
 /**
  * Nobody may conclude that nothing happened before no call can be under way any more: where the target does not fence, and of what its

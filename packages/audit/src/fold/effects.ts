@@ -27,7 +27,7 @@ export const effectRules: Rules<"tool_requested" | "tool_result" | "reconciled">
       if (effect.outcome !== null) return refuse("duplicate", "E3", `a second outcome for ${key}`);
       if (effect.epoch === session.epoch) return null;
       if (effect.contract !== "idempotent") return refuse("not_owed", "E4", `the outcome of ${key} is unknown since epoch ${effect.epoch}, and was not asked for`);
-      return outcome === "confirmed" || (effect.fences && effect.epoch < session.epoch) || entry.time > windowEnd(effect, session.claimedAt) ? null : refuse("not_owed", "E10", `${key} failed, without fence or window`);
+      return outcome === "confirmed" || entry.time > windowEnd(effect, session.claimedAt) ? null : refuse("not_owed", "E10", `${key} failed while a call may be under way`);
     },
     applies(c) {
       settle(c, c.record.data);

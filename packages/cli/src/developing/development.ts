@@ -82,7 +82,7 @@ export class Development {
     const dim = (text: string): void => this.#story.line(context.print.paint("dim", text));
     try {
       const services = await startServices(open, {
-        roles: await rolesOf(roleNames), stepLimitMs: stepLimitMs(project), serves: servedBy(project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, principal: context.environment.user,
+        roles: await rolesOf(roleNames.filter((name) => name !== "intake" || open.engine.inbox !== undefined)), stepLimitMs: stepLimitMs(project), serves: servedBy(project), live: this.#story.live, host, port, portMayBeTaken: once && !portIsGiven, principal: context.environment.user,
       });
       if (services.port === null) dim(`Port ${port} is taken, so there is no API this time (--port names another one); data lies in ${context.where}.`);
       else dim(`The API is on http://${host}:${services.port}; data lies in ${context.where}. This is process ${process.pid}; ${once ? "it leaves when the goals have ended" : "Ctrl-C ends it"}.`);

@@ -30,8 +30,6 @@ export interface Services {
   /** Stops the roles, then closes the engine. */
   stop(): Promise<void>;
 }
-/** How long claims and first steps have before the port is opened, in ms. */
-const headStartMs = 10;
 /** Something that runs beside the crew. */
 interface Running extends Pick<Beside, "ready" | "stop" | "figures"> {
   readonly name: RoleName;
@@ -54,8 +52,6 @@ export async function startServices(opened: OpenEngine, options: ServicesOptions
     // Who cannot have the port is refused before it claims anything; who can, goes on with what is owed while its port opens.
     if (!options.portMayBeTaken) await refuseTakenPort(options);
     crew.start();
-    // What opens the port is loaded in one piece: the claims and first steps that are owed come before it.
-    await new Promise<void>((resolve) => void engine.clock.after(headStartMs, resolve));
     const intake = await options.roles.intake?.(engine, options.taking ?? { missingHandlers: () => [] });
     if (intake) running.push(besideAs("intake", intake));
     const port = await openPort(opened, { ...options, figures, running }).catch((error: unknown) => {

@@ -72,10 +72,11 @@ describe("a later owner", () => {
     const gaveUp = own("status", { disposition: "failed", reason: "incomplete_tool_turn", error: "no answer" });
     takenOver("idempotent", { fences: true, callWindowSeconds: 60 }).given(gaveUp).when(looked).thenVoid("not_owed").wait(61_000).given(looked);
   });
-  it("concludes that an idempotent effect did not happen only behind a fence or after the call window", () => {
-    takenOver("idempotent", { fences: true }).given(own("tool_result", { key: "k", outcome: "failed" }));
-    const story = takenOver("idempotent", { fences: false }).when(own("tool_result", { key: "k", outcome: "failed" })).thenVoid("not_owed");
-    story.wait(60_000).given(own("tool_result", { key: "k", outcome: "failed" }));
+  it("concludes that an idempotent effect did not happen only after the call window, behind a fence too: what refused may be a proxy that the fence never met", () => {
+    for (const fences of [true, false]) {
+      const story = takenOver("idempotent", { fences }).when(own("tool_result", { key: "k", outcome: "failed" })).thenVoid("not_owed");
+      story.wait(60_000).given(own("tool_result", { key: "k", outcome: "failed" }));
+    }
   });
   it("the former owner's late outcome is stale", () => {
     const story = begin([...toBuild(), asks("k")]);

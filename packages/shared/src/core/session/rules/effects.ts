@@ -49,7 +49,8 @@ export const effectRules: Rules<"tool_requested" | "tool_result" | "reconciled">
     if (!effect) return "not_owed";
     if (effect.settled !== null) return "duplicate";
     if (effect.epoch !== state.epoch && effect.contract !== "idempotent") return "not_owed";
-    if (effect.epoch !== state.epoch && record.data.outcome === "failed" && !maySayFailed(state, effect, by.time)) return "not_owed";
+    // A refusal may come from a proxy that the target's fence never met: the call before it can still be applied while its window is open.
+    if (effect.epoch !== state.epoch && record.data.outcome === "failed" && !isWindowOver(state, effect, by.time)) return "not_owed";
     return settle(state, effect, { outcome: record.data.outcome, result: record.data.result, by });
   },
 
@@ -77,10 +78,6 @@ export function isFencedOff(effect: Effect, epoch: Epoch): boolean {
 /** May it be said that the effect did not happen? Nobody can have it applied any more: behind a fence, or because no call of it can be under way. */
 function mayConclude(state: SessionState, effect: Effect, time: LogTime): boolean {
   return isFencedOff(effect, state.epoch) || isWindowOver(state, effect, time);
-}
-/** The owner's own answer to a repeated call: behind the fence that this call has set no earlier one is applied, and it makes no other. */
-function maySayFailed(state: SessionState, effect: Effect, time: LogTime): boolean {
-  return (effect.fences && state.epoch > effect.epoch) || isWindowOver(state, effect, time);
 }
 function isWindowOver(state: SessionState, effect: Effect, time: LogTime): boolean {
   return time > windowOverAt(effect, state.lastClaimAt);
