@@ -81,8 +81,9 @@ export class DeploymentUnderTest {
     return existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
   }
 
-  start(service: ServiceName, more: Variables = {}): ServiceProcess {
-    return this.#spawn(service, [join(root, "services", service, "src/main.ts")], more);
+  /** `behind`: the words of a program that starts it in surroundings of its own. */
+  start(service: ServiceName, more: Variables = {}, behind: readonly string[] = []): ServiceProcess {
+    return this.#spawn(service, [join(root, "services", service, "src/main.ts")], more, behind);
   }
   command(...words: string[]): ServiceProcess {
     return this.#spawn(words.join(" "), [join(root, "packages/cli/src/main.ts"), ...words], {});
@@ -90,9 +91,10 @@ export class DeploymentUnderTest {
   run(...words: string[]): Promise<Ended> {
     return this.command(...words).ended;
   }
-  #spawn(name: string, words: readonly string[], more: Variables): ServiceProcess {
+  #spawn(name: string, words: readonly string[], more: Variables, behind: readonly string[] = []): ServiceProcess {
     const env = environmentOn(this.grounds, { NODE_COMPILE_CACHE: compiled, NO_COLOR: "1", LOOPLEDGER_LEASE_MS: "600", LOOPLEDGER_LOG_LEVEL: "error", LOOPLEDGER_PORT: "0", ...more });
-    const started = new ServiceProcess(name, spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...words], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }));
+    const [program = "", ...given] = [...behind, process.execPath, "--disable-warning=ExperimentalWarning", ...words];
+    const started = new ServiceProcess(name, spawn(program, given, { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }));
     this.#started.push(started);
     return started;
   }

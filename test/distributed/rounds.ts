@@ -1,0 +1,41 @@
+/** One round of the storm: sessions that come while processes die, and what is said of them afterwards. */
+import type { Report } from "@loopledger/audit";
+import type { ServiceName } from "../services/deployment.ts";
+import { type Fleet, patienceMs } from "./fleet.ts";
+import { auditOf, miscounted } from "./judging.ts";
+import { type Storm, storm } from "./storm.ts";
+
+export interface RoundOptions {
+  readonly seed: number;
+  readonly ms: number;
+  readonly sessions: number;
+  readonly pauseMs: number;
+  readonly services: readonly ServiceName[];
+  readonly tell?: (text: string) => void;
+}
+export interface Round {
+  readonly storm: Storm;
+  /** Sessions whose effects are not exactly those that were wanted, by the target's own log. */
+  readonly miscounted: readonly string[];
+  readonly report: Report;
+}
+const doors = ["idempotent", "fenced", "idempotent"] as const;
+
+/** A third of the sessions is there before the first process, the others come evenly while processes die. */
+export async function round(fleet: Fleet, { seed, ms, sessions, pauseMs, services, tell = () => undefined }: RoundOptions): Promise<Round> {
+  const submit = async (upTo: number): Promise<void> => {
+    for (let index = fleet.submitted.size; index < upTo; index++) {
+      await fleet.submit(`s-${index}`, { door: doors[index % 3] ?? "fenced", iterations: 2 + (index % 3), stepMs: 50 * (index % 5), failureFirst: index % 4 === 0 });
+    }
+  };
+  await submit(Math.ceil(sessions / 3));
+  tell(`${fleet.submitted.size} sessions submitted`);
+  const stormed = await storm(fleet, {
+    seed, ms, pauseMs, services, tell, meanwhile: (share) => submit(Math.ceil(sessions / 3 + share * sessions * 2 / 3)),
+  });
+  await submit(sessions);
+  tell(`seed ${seed}; killed ${[...stormed.kills].map(([service, times]) => `${service} ${times}`).join(", ")}; a worker came back with ${stormed.elsewhere}; ${fleet.watch.done} of ${sessions} are done`);
+  await fleet.allDone(patienceMs);
+  tell("all are done");
+  return { storm: stormed, miscounted: miscounted(fleet), report: await auditOf(fleet) };
+}
