@@ -22,7 +22,7 @@ const rows: readonly Row[] = [
   ["handed back: claim", [...toBuild(), own("handed_back")], { from: other(), decision: { do: "claim" } }],
   ["carried: run the cycle", toBuild(), { from: seat(), decision: { do: "run", cycle: "build" } }],
   ["carried: run the review", toReview(), { from: seat(), decision: { do: "run", cycle: "review" } }],
-  ["carried into a cycle that this process does not run: hand back", toReview(), { from: seat({ serves: ["build"] }), decision: { do: "hand_back" } }],
+  ["carried into a cycle that this process does not run: it is nobody's, and left to others", toReview(), { from: seat({ serves: ["build"] }), decision: { do: "wait", on: "role" } }],
   ["an effect of an earlier epoch: settle first", [...toBuild(), asks("k"), claim("X")], { from: seat({ ownerId: "X" as never }), decision: { do: "settle", keys: ["k"] } }],
   ["an effect of this epoch whose outcome it has lost: claim the next epoch", [...toBuild(), asks("k")], { from: seat(), decision: { do: "claim", cycle: "build" } }],
   ["paused, the open cycle finishes", [...toBuild(), person("pause_requested")], { from: seat(), decision: { do: "run" } }],

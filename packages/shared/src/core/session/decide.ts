@@ -58,8 +58,9 @@ function goOn(state: SessionState, seat: Seat, cycle: Cycle): Decision {
   const earlier = state.unsettled.filter((key) => (lookUp(state.effects, key)?.epoch ?? 0) < state.epoch);
   if (earlier.length > 0) return { do: "settle", keys: earlier };
   if (state.open && state.unsettled.length > 0) return { do: "claim", dispatch: state.open.eventId, cycle };
+  // Its claim does not cover it: nobody holds it, and there is nothing to give back.
+  if (!seat.serves.includes(cycle)) return wait("role");
   if (state.pause?.now) return { do: "hand_back", why: "paused" };
-  if (!seat.serves.includes(cycle)) return { do: "hand_back", why: `serves no ${cycle}` };
   if (waitsForRetry(state)) return wait("timer", nextDue(state));
   if (state.pending.length > 0) return { do: "hand_back", why: "waits for a decision" };
   const approved = approvedAction(state);
