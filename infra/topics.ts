@@ -62,6 +62,6 @@ export function topicsOf(prefix: string, { partitions = defaultPartitions, repli
     topic("goals", { "cleanup.policy": "delete" }, { "retention.ms": String(year) }),
     topic("ledger", { ...ledger, ...(flush && { "flush.messages": "1" }) }),
     topic("status", { "cleanup.policy": "compact", ...large }),
-    topic("dead-letters", { "cleanup.policy": "delete", "retention.ms": String(10 * year), "retention.bytes": "-1" }),
+    topic("dead-letters", { "cleanup.policy": "delete", "retention.ms": String(10 * year), "retention.bytes": "-1" }, large),
   ];
 }

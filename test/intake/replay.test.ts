@@ -7,6 +7,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
 
 let stage: Stage;
 afterEach(() => stage.close());
+interface Answer { readonly items: readonly unknown[]; readonly next: string | null; readonly paths: unknown }
 const rows = (out: string): Record<string, unknown>[] => out.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe("dead letters", () => {
@@ -54,7 +55,7 @@ describe("dead letters", () => {
     const served = stage.command(["serve", "--roles", "scheduler,projector,gateway,intake", "--port", "0", "--json"]);
     const port = await stage.waitFor("the process to serve", () => /"port": (\d+)/.exec(served.text())?.[1]);
     const url = `http://127.0.0.1:${port}`;
-    const get = async (path: string) => (await fetch(`${url}${path}`)).json();
+    const get = async (path: string) => (await (await fetch(`${url}${path}`)).json()) as Answer;
     const post = (path: string, body: object) => fetch(`${url}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     await stage.waitFor("two dead letters", async () => (await get("/v1/dead-letters")).items.length === 2);
     const first = await get("/v1/dead-letters?limit=1");

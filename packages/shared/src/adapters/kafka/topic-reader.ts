@@ -5,7 +5,9 @@
  *     dies in between is handed the same records again, so handlers are idempotent.
  * T2. A handler that throws is handed the same records again after a pause; nothing of its partition is passed over.
  * T3. The group decides who reads what, and nothing more: a handler may still run when its partition has gone to another member.
- * T4. An offset that retention took away before it was read is told with its extent; the client alone would jump in silence.
+ * T4. A partition whose records are not taken soon is set aside with its handler, and the others go on: the client itself fetches nothing
+ *     more from a broker before every batch of the last answer is done with.
+ * T5. An offset that retention took away before it was read is told with its extent; the client alone would jump in silence.
  */
 import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
 import { LoopledgerError } from "../../core/errors.ts";
@@ -56,6 +58,8 @@ const AT_ONCE = 3;
 const RETRY_PAUSE_MS = 200;
 const RETRY_PAUSE_MAX_MS = 5_000;
 const CLOSING_MS = 5_000;
+/** A handler that takes longer holds up its own partition only. */
+const HOLD_UP_MS = 500;
 
 /** Throws `ledger_unreachable` where no broker answers or the topic is not there. */
 export async function openTopicReader(options: TopicReaderOptions): Promise<TopicReader> {
@@ -66,7 +70,11 @@ export async function openTopicReader(options: TopicReaderOptions): Promise<Topi
     maxBytesPerPartition: PARTITION_BYTES_MAX, allowAutoTopicCreation: false, retry: { retries: 100, restartOnFailure: async () => true },
   });
   const admin = kafka.admin();
-  const member = new Member(options, { committed: () => admin.fetchOffsets({ groupId: options.group, topics: [options.topic] }), bounds: () => admin.fetchTopicOffsets(options.topic) });
+  const move = async (partition: number, offset: string): Promise<void> => {
+    await consumer.commitOffsets([{ topic: options.topic, partition, offset }]);
+    consumer.seek({ topic: options.topic, partition, offset });
+  };
+  const member = new Member(options, { move, committed: () => admin.fetchOffsets({ groupId: options.group, topics: [options.topic] }), bounds: () => admin.fetchTopicOffsets(options.topic) });
   consumer.on(consumer.events.GROUP_JOIN, () => member.joined());
   consumer.on(consumer.events.CRASH, ({ payload }) => options.log(unreachable(options.topic, payload.error)));
   try {
@@ -81,7 +89,7 @@ export async function openTopicReader(options: TopicReaderOptions): Promise<Topi
   }
   return {
     close: async () => {
-      member.stop();
+      await withinClosing(member.stop());
       await leave(consumer, admin);
     },
   };
@@ -94,17 +102,37 @@ function missing(topic: string): LoopledgerError {
 }
 
 async function leave(consumer: Consumer, admin: { disconnect(): Promise<void> }): Promise<void> {
-  const over = Promise.all([consumer.disconnect(), admin.disconnect()]).then(() => undefined, () => undefined);
+  await withinClosing(Promise.all([consumer.disconnect(), admin.disconnect()]));
+}
+
+async function withinClosing(work: Promise<unknown>): Promise<void> {
+  await firstOf(work.then(() => undefined, () => undefined), CLOSING_MS);
+}
+/** What the work gives, or null where it takes longer. */
+async function firstOf<T>(work: Promise<T>, limitMs: number): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([over, new Promise<void>((done) => {
-    timer = setTimeout(done, CLOSING_MS);
-  })]);
-  clearTimeout(timer);
+  try {
+    return await Promise.race([work, new Promise<null>((done) => {
+      timer = setTimeout(() => done(null), limitMs);
+    })]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 interface Offsets {
+  /** Commits the next offset of a partition and goes on there. */
+  move(partition: number, offset: string): Promise<void>;
   committed(): Promise<readonly { readonly partitions: readonly { readonly partition: number; readonly offset: string }[] }[]>;
   bounds(): Promise<readonly { readonly partition: number; readonly low: string }[]>;
+}
+
+/** Records that are taken beside the client: up to where, since which joining, and how their partition goes on. */
+interface Beside {
+  readonly partition: number;
+  readonly next: number;
+  readonly joining: number;
+  readonly resume: () => void;
 }
 
 /** What one member knows of its partitions. */
@@ -114,9 +142,11 @@ class Member {
   /** The next offset of each partition that was read since the last joining. */
   readonly #next = new Map<number, number>();
   #committed: Promise<ReadonlyMap<number, number>> = Promise.resolve(new Map());
-  #hasJoined = false;
+  #joinings = 0;
   #isStopped = false;
   readonly #resting = new Set<() => void>();
+  /** Handlers that go on beside the client. */
+  readonly #beside = new Set<Promise<void>>();
 
   constructor(options: TopicReaderOptions, offsets: Offsets) {
     this.#options = options;
@@ -131,34 +161,49 @@ class Member {
 
   /** Partitions may have been with others since the last joining. */
   joined(): void {
-    if (this.#hasJoined) {
+    if (this.#joinings > 0) {
       this.#next.clear();
       this.#committed = this.#loadCommitted();
       this.#committed.catch(() => undefined);
     }
-    this.#hasJoined = true;
+    this.#joinings += 1;
   }
 
-  stop(): void {
+  /** Fulfilled when no handler goes on beside the client any more. */
+  async stop(): Promise<void> {
     this.#isStopped = true;
     for (const wake of [...this.#resting]) wake();
+    await Promise.all(this.#beside);
   }
 
-  async take({ batch, heartbeat, isRunning, isStale, resolveOffset, commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
+  async take({ batch, isRunning, isStale, pause, resolveOffset, commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
     const { topic, partition, messages } = batch;
-    const isMine = (): boolean => isRunning() && !isStale() && !this.#isStopped;
+    const joining = this.#joinings;
+    const isMine = (): boolean => isRunning() && !isStale() && !this.#isStopped && joining === this.#joinings;
     await this.#lookForGap(partition, Number(batch.firstOffset() ?? batch.lastOffset()));
     const records = messages.map((message) => toTopicRecord(topic, partition, message));
-    const beat = setInterval(() => void heartbeat().catch(() => undefined), HEARTBEAT_MS);
-    try {
-      if (!(await this.#handle(records, isMine))) return;
-    } finally {
-      clearInterval(beat);
-    }
     const next = Number(batch.lastOffset()) + 1;
+    const work = this.#handle(records, isMine);
+    const isTaken = await firstOf(work, HOLD_UP_MS);
+    if (isTaken === null) return this.#goOnBeside(work, { partition, next, joining, resume: pause() });
+    if (!isTaken) return;
     this.#next.set(partition, next);
     resolveOffset(batch.lastOffset());
     await commitOffsetsIfNecessary({ topics: [{ topic, partitions: [{ partition, offset: String(next) }] }] });
+  }
+
+  /** The partition rests until its records have been taken; where the commit fails, they are handed on again. */
+  #goOnBeside(work: Promise<boolean>, { partition, next, joining, resume }: Beside): void {
+    const over = work.then(async (isTaken) => {
+      // Who has joined anew may have other partitions: what was taken meanwhile is handed on again, to whoever has it now.
+      if (!isTaken || joining !== this.#joinings) return;
+      await this.#offsets.move(partition, String(next));
+      this.#next.set(partition, next);
+    }).catch((error: unknown) => this.#options.log(error)).then(() => {
+      this.#beside.delete(over);
+      resume();
+    });
+    this.#beside.add(over);
   }
 
   /** True where the handler has taken the records; false where they are somebody else's now. */

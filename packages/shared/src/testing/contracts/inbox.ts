@@ -56,6 +56,31 @@ function positions({ it, expect }: Vitest, make: () => Promise<InboxWorld>): voi
     await world.until(() => tries.at(-1)?.endsWith("3") ?? false, "what comes behind");
   }));
 
+  it("goes on with other partitions for as long as one of them is not taken, also where the handler hangs", inWorld(make, async (world) => {
+    const inbox = await world.open();
+    const keys = Array.from({ length: 40 }, (_, i) => `key-${i}`);
+    for (const key of keys) await inbox.put(plain(key, "first"));
+    const seen: { readonly partition: number; readonly value: string | null }[] = [];
+    let stuck: number | null = null;
+    const hanging = Promise.withResolvers<void>();
+    let tries = 0;
+    await inbox.read({ ...quiet, handle: async (records) => {
+      const partition = records[0]?.source.partition ?? 0;
+      stuck ??= partition;
+      if (stuck === partition) {
+        tries++;
+        if (tries > 2) await hanging.promise;
+        throw new Error("Not now.");
+      }
+      seen.push(...records.map((one) => ({ partition, value: text(one.value) })));
+    } });
+    await world.until(() => tries >= 3, "the handler to hang");
+    for (const key of keys) await inbox.put(plain(key, "second"));
+    await world.until(() => new Set(seen.filter(({ value }) => value === "second").map(({ partition }) => partition)).size === 2, "what came later in the two other partitions");
+    expect(seen.every(({ partition }) => partition !== stuck)).toBe(true);
+    hanging.resolve();
+  }));
+
   it("hands on to the next reader what the one before had not taken, and nothing that it had", inWorld(make, async (world) => {
     const inbox = await world.open();
     const taken: string[] = [];
