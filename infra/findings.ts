@@ -38,8 +38,8 @@ export async function findSurroundings({ connection, redisUrl, registryUrl, pref
   return [...kafka, redis, ...registry];
 }
 
-/** The brokers and the topics of the prefix. */
-export async function findKafka(connection: KafkaConnection, prefix: string): Promise<readonly Finding[]> {
+/** The brokers and the topics of the prefix. Settings that are `spared` are not looked at. */
+export async function findKafka(connection: KafkaConnection, prefix: string, spared: readonly string[] = []): Promise<readonly Finding[]> {
   const addresses = connection.brokers.join(", ");
   let admin: KafkaAdmin | null = null;
   try {
@@ -47,7 +47,7 @@ export async function findKafka(connection: KafkaConnection, prefix: string): Pr
     const { clusterId, brokers } = await admin.cluster();
     const { wanted, present } = await wantedBeside(admin, prefix, {});
     const reached = fine("kafka", `${addresses} answers: cluster ${clusterId}, ${brokers} broker${brokers === 1 ? "" : "s"}`);
-    return [reached, ...wanted.map((topic) => findTopic(topic, present.get(topic.name), brokers))];
+    return [reached, ...wanted.map((topic) => findTopic(topic, present.get(topic.name), { brokers, spared }))];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const detail = isLoopledgerError(error) ? why : `Kafka at ${addresses} does not say how it is set: ${why}`;
@@ -57,10 +57,10 @@ export async function findKafka(connection: KafkaConnection, prefix: string): Pr
   }
 }
 
-function findTopic(wanted: WantedTopic, facts: TopicFacts | undefined, brokers: number): Finding {
+function findTopic(wanted: WantedTopic, facts: TopicFacts | undefined, { brokers, spared }: { readonly brokers: number; readonly spared: readonly string[] }): Finding {
   const name = `topic ${wanted.name}`;
   if (facts === undefined) return wrong(name, `there is no topic ${wanted.name}`, apply);
-  const changes = Object.entries(differences(wanted, facts));
+  const changes = Object.entries(differences(wanted, facts)).filter(([key]) => !spared.includes(key));
   if (changes.length > 0) {
     const detail = changes.map(([key, { from, to }]) => `${key} is ${from ?? "not set"} and must be ${to}`).join("; ");
     return wrong(name, detail, apply);
@@ -97,12 +97,15 @@ function findSubject({ subject, state, compatibility, detail }: SubjectState): F
   }
 }
 
+/** What is worth mending and loses nothing: too small a batch is told when one does not fit, with the setting to raise. */
+const noHindrance = ["max.message.bytes"];
+
 /**
  * What a service looks at before it takes work: the topics, on the brokers that it will use. Throws `InfraError` with
  * `ledger_unprepared`, the command that mends it as `next`; a ledger that cannot be reached is `ledger_unreachable`.
  */
 export async function refuseUnprepared(connection: KafkaConnection, prefix: string): Promise<void> {
-  const faults = (await findKafka(connection, prefix)).filter(({ ok }) => !ok);
+  const faults = (await findKafka(connection, prefix, noHindrance)).filter(({ ok }) => !ok);
   const [first] = faults;
   if (first === undefined) return;
   const code = first.name === "kafka" ? "ledger_unreachable" : "ledger_unprepared";

@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { refuseUnprepared } from "@loopledger/infra/findings";
 import { askRedis } from "@loopledger/infra/redis";
+import type { SessionId } from "@loopledger/shared/core/brand";
+import { openKafkaLedger } from "@loopledger/shared/kafka";
 import { type KafkaAdmin, openKafkaAdmin } from "@loopledger/shared/kafka-admin";
+import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import { type Ended, type Variables, Workshop, patienceMs } from "../cli/workshop.ts";
 import { kafkaBrokers, ownRedis, type OwnRedis, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
@@ -62,9 +65,26 @@ describe("topics apply", () => {
     expect((await apply("--partitions", "3")).topics.map(({ did }) => did)).toEqual(["nothing", "nothing", "nothing", "nothing"]);
   });
 
+  test("gives ledger and status room for what belongs together: several times the broker's own default, and more where the operator says so", async () => {
+    await apply("--partitions", "1");
+    for (const role of ["ledger", "status"]) expect(Number((await factsOf(role))?.config["max.message.bytes"])).toBe(8 << 20);
+    await admin.configure(nameOf("status"), { ...(await factsOf("status"))?.overrides, "max.message.bytes": "1048588" });
+    await admin.configure(nameOf("ledger"), { ...(await factsOf("ledger"))?.overrides, "max.message.bytes": String(16 << 20) });
+    await until(async () => (await factsOf("ledger"))?.config["max.message.bytes"] === String(16 << 20) && (await factsOf("status"))?.config["max.message.bytes"] === "1048588", { what: "the settings to be in force", timeoutMs: patienceMs });
+    expect((await doctor()).wrong).toMatchObject([{ name: `topic ${nameOf("status")}`, fix: "loopledger topics apply" }]);
+    await refuseUnprepared({ brokers: (await kafkaBrokers()).split(",") }, prefix);
+    const mended = await apply();
+    expect(mended.topics.filter(({ did }) => did === "mended")).toEqual([expect.objectContaining({ name: nameOf("status"), changed: { "max.message.bytes": { from: "1048588", to: String(8 << 20) } } })]);
+    const ledger = await openKafkaLedger({ connection: { brokers: (await kafkaBrokers()).split(",") }, prefix, clock: createSystemClock(), ids: createSystemIds() });
+    const record = `{"text":"${"x".repeat(900_000)}"}`;
+    await ledger.append("large" as SessionId, [record, record, record, record, record]);
+    expect((await ledger.readSession("large" as SessionId)).map(({ value }) => value)).toEqual([record, record, record, record, record]);
+    await ledger.close();
+  });
+
   test("mends what was set otherwise and keeps what the operator has set beside it", async () => {
     await apply("--partitions", "1");
-    await admin.configure(nameOf("ledger"), { "cleanup.policy": "compact", "retention.ms": "1000", "segment.bytes": "1048576", "message.timestamp.type": "CreateTime" });
+    await admin.configure(nameOf("ledger"), { "cleanup.policy": "compact", "retention.ms": "1000", "segment.bytes": "1048576", "message.timestamp.type": "CreateTime", "max.message.bytes": String(8 << 20) });
     await admin.configure(nameOf("goals"), { "retention.ms": "3600000" });
     const found = await until(async () => {
       const looked = await doctor();

@@ -206,6 +206,18 @@ describe("the projection in use", () => {
     await untilSame(place, "other");
   });
 
+  test("is the one that a running projector goes over to", async () => {
+    const place = fedPlace();
+    const engine = await place.join();
+    const projector = await started(engine, { lookMs });
+    await walk(engine, { seed: 87, steps: 60 });
+    await settled(place, projector);
+    await rebuild(await place.joinWithout(), "other");
+    await place.views.use("other");
+    await walk(engine, { seed: 88, steps: 60 });
+    await until(async () => (await sameAs(place, "other")) && (await freshFold(engine)).get(sessions[0] as SessionId) === latest(place).get(sessions[0] as SessionId), { what: "the feed to follow the projection in use", timeoutMs: 30_000 });
+  });
+
   test("fills what a release without a feed has folded, and goes on beside it", async () => {
     const place = fedPlace();
     const old = await place.joinWithout();

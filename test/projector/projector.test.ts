@@ -95,6 +95,28 @@ describe.each(places)("on %s", (_name, makePlace) => {
     expect(sorted(await documents(place.views(), "third"))).toEqual(sorted(await documents(place.views())));
   });
 
+  test("a running projector goes over to the projection that is taken into use, and leaves the other one as it is", async () => {
+    const place = opened(makePlace());
+    const engine = await place.join();
+    const projector = await started(engine, { lookMs: 10 });
+    await walk(engine, { seed: 17, steps: 60 });
+    await projector.caughtUp();
+    await rebuild(engine, "fresh");
+    await place.views().use("fresh");
+    await walk(engine, { seed: 18, steps: 60 });
+    await until(async () => {
+      const [written, end] = [await place.views().cursors("fresh"), await engine.ledger.end()];
+      return [...end].every(([partition, offset]) => (written.get(partition) ?? 0) >= offset);
+    }, { what: "the projection in use to be written" });
+    const left = await place.views().cursors("main");
+    await walk(engine, { seed: 19, steps: 60 });
+    await projector.caughtUp();
+    await expectEqual(engine, "fresh");
+    expect(await place.views().cursors("main")).toEqual(left);
+    await until(() => projector.ready(), { what: "the projector to be ready" });
+    expect(engine.supervision.faulty()).toEqual([]);
+  });
+
   test("a process that starts from the views has the states of one that read the whole ledger", async () => {
     const place = opened(makePlace());
     const engine = await place.join();

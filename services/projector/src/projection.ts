@@ -57,6 +57,9 @@ export class Projection {
     return new Projection(engine, views, { settings, cursors: fromEach(engine.ledger, stored) });
   }
 
+  get name(): string {
+    return this.#settings.projection;
+  }
   /** Next offset of the partition that is not in the views. */
   cursor(partition: number): Offset {
     return this.#cursors.get(partition) ?? (0 as Offset);

@@ -4,15 +4,17 @@
  * W1. It never sits on the path of a session: only the latest state counts, a batch at a time, and it takes a tenth of the
  *     process's time at most.
  * W2. An error makes the part "projector" faulty and starts a new life after a pause that doubles up to 5 s; nothing of the old one is kept.
- * W3. Views ahead of the ledger mean that records are gone: it halts with the reason and does not go on.
+ * W3. Where no projection is named it writes the one in use, and goes over to another one soon after that was taken into use.
+ * W4. Views ahead of the ledger mean that records are gone: it halts with the reason and does not go on.
  */
 import type { Offset } from "@loopledger/shared/core/brand";
 import { type LoopledgerError, isLoopledgerError } from "@loopledger/shared/core/errors";
+import type { ReadModel } from "@loopledger/shared/ports";
 import type { Engine, Part } from "@loopledger/shared/runtime";
 import { Projection } from "./projection.ts";
 
 export interface ProjectorOptions {
-  /** Name of the read model (default: the one in use). */
+  /** Name of the read model (default: the one in use, also when that changes). */
   readonly projection?: string;
   /** Pause between two batches, in ms (default 50). */
   readonly batchMs?: number;
@@ -45,12 +47,14 @@ const batchPauseMaxMs = 2_000;
 export async function startProjector(engine: Engine, options: ProjectorOptions = {}): Promise<Projector> {
   if (!engine.views) throw new TypeError("A projector needs a store of views.");
   const projection = options.projection ?? (await engine.views.active());
-  const supervisor = new Supervisor(engine, { batchMs: 50, batchMax: 500, lookMs, ...options, projection });
+  const supervisor = new Supervisor(engine, { batchMs: 50, batchMax: 500, lookMs, ...options, projection, views: engine.views, follows: options.projection === undefined });
   await supervisor.start();
   return supervisor;
 }
 
-type Settings = ProjectorOptions & { readonly projection: string; readonly batchMs: number; readonly batchMax: number; readonly lookMs: number };
+type Settings = ProjectorOptions & { readonly projection: string; readonly batchMs: number; readonly batchMax: number; readonly lookMs: number; readonly views: ReadModel; readonly follows: boolean };
+/** Ends a life because another projection is in use now. */
+const anotherInUse = Symbol("another projection is in use");
 interface Waiter { readonly target: ReadonlyMap<number, Offset>; readonly done: () => void; readonly failed: (error: Error) => void }
 
 class Supervisor implements Projector {
@@ -119,6 +123,7 @@ class Supervisor implements Projector {
       });
       this.#ready = false;
       if (this.#stopped) break;
+      if (error === anotherInUse) continue;
       if (this.#settings.once || isLoopledgerError(error, "ledger_lost")) this.#halt(error);
       else {
         const pauseMs = this.#part.failed(error, key);
@@ -136,7 +141,7 @@ class Supervisor implements Projector {
     this.#end = ended.resolve;
     try {
       this.#life = await Projection.begin(this.#engine, {
-        projection: this.#settings.projection, shares: !this.#settings.apart, onFolded: (life) => this.#arm(life),
+        projection: this.#settings.follows ? await this.#settings.views.active() : this.#settings.projection, shares: !this.#settings.apart, onFolded: (life) => this.#arm(life),
       });
       const first = this.#life.catchUp().then(() => null, (error: unknown) => ({ error }));
       const failed = await Promise.race([first, ended.promise.then((error) => ({ error }))]);
@@ -159,7 +164,7 @@ class Supervisor implements Projector {
   #halt(error: unknown): void {
     this.halted = error instanceof Error ? error : new Error(String(error));
     const { code, next } = this.halted as Partial<LoopledgerError>;
-    this.#engine.log.error({ err: error, projection: this.#settings.projection, code, next }, "projector: halted");
+    this.#engine.log.error({ err: error, projection: this.#life?.name ?? this.#settings.projection, code, next }, "projector: halted");
     this.#refuseWaiters(this.halted);
   }
   #pause(delayMs: number): Promise<void> {
@@ -175,12 +180,17 @@ class Supervisor implements Projector {
   /** With a feed the first look is at once: what nobody has sent is sent then. */
   #lookSoon(life: Projection, delayMs: number): void {
     this.#cancelLook = this.#timer(delayMs, () => {
-      life.look().then(() => {
+      this.#look(life).then(() => {
         if (this.#life === life) this.#lookSoon(life, this.#settings.lookMs);
       }, (error: unknown) => {
         if (this.#life === life) this.#end(error);
       });
     });
+  }
+
+  async #look(life: Projection): Promise<void> {
+    await life.look();
+    if (this.#settings.follows && (await this.#settings.views.active()) !== life.name) throw anotherInUse;
   }
 
   /** A batch is written after a pause, at once where it is full. */
