@@ -49,9 +49,9 @@ export class Stage {
     this.variables = variables;
   }
 
-  static async make({ partitions = 1, more = {} }: { readonly partitions?: number; readonly more?: Variables } = {}): Promise<Stage> {
+  static async make({ partitions = 1, more = {}, kafka }: { readonly partitions?: number; readonly more?: Variables; readonly kafka?: string } = {}): Promise<Stage> {
     const prefix = uniquePrefix("intake");
-    const [brokers, redis] = await Promise.all([kafkaBrokers(), redisUrl()]);
+    const [brokers, redis] = await Promise.all([kafka ?? kafkaBrokers(), redisUrl()]);
     await makeTopics(prefix, { brokers, partitions });
     const stage = new Stage(prefix, { LOOPLEDGER_KAFKA_BROKERS: brokers, LOOPLEDGER_REDIS_URL: redis, LOOPLEDGER_TOPIC_PREFIX: prefix, ...more });
     stage.#endings.push(() => removeTopics(prefix, { brokers }), () => removeKeys(redis, `${prefix}:*`));
