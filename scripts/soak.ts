@@ -41,12 +41,13 @@ async function soak(): Promise<boolean> {
   const seed = values.seed === undefined ? 1 + (Date.now() % 1_000_000) : whole("seed", values.seed);
   const sessions = values.sessions === undefined ? Math.max(60, Math.round(ms / 1000)) : whole("sessions", values.sessions);
   const services = (["worker", "scheduler", "checker"] as const).flatMap((service) => Array.from({ length: whole(`${service}s`, values[`${service}s`]) }, () => service));
-  tell(`seed ${seed}, ${sessions} sessions, ${[...services, "projector"].join(" ")}`);
+  const all = [...services, "projector", "intake", "intake"] as const;
+  tell(`seed ${seed}, ${sessions} sessions, ${all.join(" ")}`);
   const fleet = await Fleet.open(await distributedGrounds("soak"));
   // Nobody else ends its processes.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void fleet.close().then(end).finally(() => process.exit(130)));
   try {
-    const { miscounted, report } = await round(fleet, { seed, ms, sessions, pauseMs: whole("pause", values.pause), services: [...services, "projector"], tell });
+    const { miscounted, report } = await round(fleet, { seed, ms, sessions, pauseMs: whole("pause", values.pause), services: all, tell });
     for (const line of miscounted) tell(`effects: ${line}`);
     for (const { id, sessionId, detail } of report.violations) tell(`audit: ${id} ${sessionId ?? "-"} ${detail}`);
     tell(`${report.counts.accepted} records count, void: ${[...fleet.watch.voids].map(([what, count]) => `${what} ${count}`).join(", ") || "none"}`);

@@ -11,8 +11,9 @@ import { openEngine } from "@loopledger/composition/engine/open-engine";
 import { readDeployment } from "@loopledger/composition/settings/deployment";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { goal } from "@loopledger/shared/core/events/goal";
+import { openTopicWriter } from "@loopledger/shared/kafka";
 import { submitGoal } from "@loopledger/shared/runtime";
-import { DeploymentUnderTest, type ServiceName, type ServiceProcess } from "../services/deployment.ts";
+import { type DistributedName, DeploymentUnderTest, type ServiceProcess } from "../services/deployment.ts";
 import { until } from "../support/until.ts";
 import type { Grounds, Variables } from "../support/worlds/grounds.ts";
 import { type TargetServer, startTarget } from "../support/worlds/target-server.ts";
@@ -66,10 +67,10 @@ export class Fleet extends DeploymentUnderTest {
     return this.#opened.engine;
   }
   /** Starts a service on a data folder that nobody else has. */
-  launch(service: ServiceName, more: Variables = {}, behind: readonly string[] = []): ServiceProcess {
+  launch(service: DistributedName, more: Variables = {}, behind: readonly string[] = []): ServiceProcess {
     return this.start(service, { LOOPLEDGER_DATA: join(this.folder, `place-${++this.#places}`), LOOPLEDGER_LEASE_MS: "2000", ...more }, behind);
   }
-  async launchAll(services: readonly ServiceName[], more: Variables = {}): Promise<ServiceProcess[]> {
+  async launchAll(services: readonly DistributedName[], more: Variables = {}): Promise<ServiceProcess[]> {
     const started = services.map((service) => this.launch(service, more));
     await Promise.all(started.map((one) => one.ready()));
     return started;
@@ -86,6 +87,21 @@ export class Fleet extends DeploymentUnderTest {
     const { failureFirst = false, ...inputs } = wanted;
     this.submitted.set(id, wanted);
     await submitGoal(this.engine, goalOf(inputs, failureFirst), { actor: olga, id: id as SessionId });
+  }
+  /** Puts goals on the topic of other systems; the intake makes them sessions. */
+  async put(ids: readonly string[], wantedOf: (id: string) => Wanted): Promise<void> {
+    const connection = { brokers: (this.grounds.variables["LOOPLEDGER_KAFKA_BROKERS"] ?? "").split(",") };
+    const { clock, ids: uuids } = this.engine;
+    const writer = await openTopicWriter({ connection, topic: `${this.grounds.variables["LOOPLEDGER_TOPIC_PREFIX"]}.goals`, clock, ids: uuids });
+    try {
+      await writer.write(ids.map((id) => {
+        const { failureFirst = false, ...inputs } = wantedOf(id);
+        this.submitted.set(id, wantedOf(id));
+        return { key: id, value: Buffer.from(JSON.stringify({ id, ...goalOf(inputs, failureFirst) })), headers: {} };
+      }));
+    } finally {
+      await writer.close();
+    }
   }
   /** All sessions are done; says of those that are not how they stand. */
   async allDone(timeoutMs = patienceMs): Promise<void> {

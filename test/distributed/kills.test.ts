@@ -5,7 +5,7 @@ import { Fleet, patienceMs } from "./fleet.ts";
 import { round } from "./rounds.ts";
 
 vi.setConfig({ testTimeout: 3 * patienceMs, hookTimeout: patienceMs });
-const services = ["worker", "worker", "worker", "scheduler", "scheduler", "checker", "checker", "projector"] as const;
+const services = ["worker", "worker", "worker", "scheduler", "scheduler", "checker", "checker", "projector", "intake", "intake"] as const;
 
 let fleet: Fleet;
 beforeAll(async () => {

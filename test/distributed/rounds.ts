@@ -1,7 +1,7 @@
 /** One round of the storm: sessions that come while processes die, and what is said of them afterwards. */
 import type { Report } from "@loopledger/audit";
-import type { ServiceName } from "../services/deployment.ts";
-import { type Fleet, patienceMs } from "./fleet.ts";
+import type { DistributedName } from "../services/deployment.ts";
+import { type Fleet, type Wanted, patienceMs } from "./fleet.ts";
 import { auditOf, miscounted } from "./judging.ts";
 import { type Storm, storm } from "./storm.ts";
 
@@ -10,7 +10,7 @@ export interface RoundOptions {
   readonly ms: number;
   readonly sessions: number;
   readonly pauseMs: number;
-  readonly services: readonly ServiceName[];
+  readonly services: readonly DistributedName[];
   readonly tell?: (text: string) => void;
 }
 export interface Round {
@@ -21,12 +21,18 @@ export interface Round {
 }
 const doors = ["idempotent", "fenced", "idempotent"] as const;
 
-/** A third of the sessions is there before the first process, the others come evenly while processes die. */
+function wantedOf(id: string): Wanted {
+  const index = Number(id.slice(2));
+  return { door: doors[index % 3] ?? "fenced", iterations: 2 + (index % 3), stepMs: 50 * (index % 5), failureFirst: index % 4 === 0 };
+}
+
+/** A third of the sessions is there before the first process, the others come evenly while processes die, half of them through the topic of other systems. */
 export async function round(fleet: Fleet, { seed, ms, sessions, pauseMs, services, tell = () => undefined }: RoundOptions): Promise<Round> {
   const submit = async (upTo: number): Promise<void> => {
-    for (let index = fleet.submitted.size; index < upTo; index++) {
-      await fleet.submit(`s-${index}`, { door: doors[index % 3] ?? "fenced", iterations: 2 + (index % 3), stepMs: 50 * (index % 5), failureFirst: index % 4 === 0 });
-    }
+    const ids = Array.from({ length: Math.max(0, upTo - fleet.submitted.size) }, (_, index) => `s-${fleet.submitted.size + index}`);
+    const topic = services.includes("intake") ? ids.filter((_, index) => index % 2 === 1) : [];
+    if (topic.length > 0) await fleet.put(topic, wantedOf);
+    for (const id of ids) if (!topic.includes(id)) await fleet.submit(id, wantedOf(id));
   };
   await submit(Math.ceil(sessions / 3));
   tell(`${fleet.submitted.size} sessions submitted`);

@@ -1,6 +1,6 @@
 /** A fleet whose processes are killed at random, each started again at once, by a seed that is told. */
 import { randomOf } from "@loopledger/shared/testing";
-import type { ServiceName, ServiceProcess } from "../services/deployment.ts";
+import type { DistributedName, ServiceProcess } from "../services/deployment.ts";
 import { until } from "../support/until.ts";
 import type { Fleet } from "./fleet.ts";
 import { anotherHost } from "./surroundings.ts";
@@ -10,14 +10,14 @@ export interface StormOptions {
   readonly ms: number;
   /** Pause between two kills, in ms: evenly spread up to twice this. */
   readonly pauseMs: number;
-  readonly services: readonly ServiceName[];
+  readonly services: readonly DistributedName[];
   /** Done before each kill; it is told which share of the time is over. */
   readonly meanwhile: (share: number) => Promise<void>;
   readonly tell: (text: string) => void;
 }
 export interface Storm {
   /** Kills by service. */
-  readonly kills: ReadonlyMap<ServiceName, number>;
+  readonly kills: ReadonlyMap<DistributedName, number>;
   /** What the worker that came back in other surroundings had changed. */
   readonly elsewhere: string;
   readonly running: readonly ServiceProcess[];
@@ -29,7 +29,7 @@ export async function storm(fleet: Fleet, { seed, ms, pauseMs, services, meanwhi
   const slots = services.map((service) => ({ service, process: fleet.launch(service), behind: [] as readonly string[] }));
   await Promise.all(slots.map(({ process }) => process.ready()));
   tell(`${slots.length} processes work`);
-  const kills = new Map<ServiceName, number>();
+  const kills = new Map<DistributedName, number>();
   const endsAt = performance.now() + ms;
   for (let next = performance.now(); performance.now() < endsAt; ) {
     await until(() => performance.now() >= next, { what: "the next kill", timeoutMs: 60_000 });

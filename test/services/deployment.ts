@@ -11,6 +11,8 @@ import { type Folded, brokenBy, foldSession } from "../support/worlds/oracle.ts"
 
 export const serviceNames = ["scheduler", "worker", "checker", "projector", "gateway"] as const;
 export type ServiceName = (typeof serviceNames)[number];
+/** Works on Kafka alone. */
+export type DistributedName = ServiceName | "intake";
 /** Processes are slow to start while the machine is busy with others. */
 export const patienceMs = 90_000;
 
@@ -82,7 +84,7 @@ export class DeploymentUnderTest {
   }
 
   /** `behind`: the words of a program that starts it in surroundings of its own. */
-  start(service: ServiceName, more: Variables = {}, behind: readonly string[] = []): ServiceProcess {
+  start(service: DistributedName, more: Variables = {}, behind: readonly string[] = []): ServiceProcess {
     return this.#spawn(service, [join(root, "services", service, "src/main.ts")], more, behind);
   }
   command(...words: string[]): ServiceProcess {
