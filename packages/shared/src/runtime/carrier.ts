@@ -10,7 +10,7 @@
 import type { LogTime, SessionId } from "../core/brand.ts";
 import type { Cycle } from "../core/events/fields.ts";
 import { type Decision, type WaitsOn, decide } from "../core/session/decide.ts";
-import type { Checkpoint, SessionState } from "../core/session/state.ts";
+import { type Checkpoint, type SessionState, holderOf } from "../core/session/state.ts";
 import { passingFault } from "../core/retry/passing.ts";
 import type { Engine } from "./engine.ts";
 import type { Liveness } from "./liveness.ts";
@@ -160,8 +160,9 @@ export class Carrier {
   }
 
   async #claim(turn: Turn, state: SessionState, cycle: Cycle): Promise<void> {
-    const takesOver = state.owner !== null && state.owner.id !== this.#engine.ownerId;
-    if (takesOver && !(await this.#crew.liveness.mayTakeOver(`${state.sessionId}#${state.epoch + 1}`))) {
+    // What nobody holds is not taken from anybody: there the ledger alone decides.
+    const holder = holderOf(state);
+    if (holder && holder.id !== this.#engine.ownerId && !(await this.#crew.liveness.mayTakeOver(`${state.sessionId}#${state.epoch + 1}`))) {
       await turn.wait(this.#engine.leaseMs / 4);
       return;
     }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { LogTime, OwnerId } from "../core/brand.ts";
 import type { Owner } from "../core/session/state.ts";
-import { createMemoryHosts, createMemoryOwnership, createMemoryProcess, createVirtualClock } from "../adapters/memory/index.ts";
+import { createMemoryHosts, createMemoryOwnership, createMemoryProcess, createVirtualClock, type OwnershipFaults } from "../adapters/memory/index.ts";
 import type { Engine } from "./engine.ts";
 import { Liveness } from "./liveness.ts";
 import { LogClock } from "./log-clock.ts";
@@ -10,13 +10,13 @@ import { Supervision } from "./supervision.ts";
 const leaseMs = 1_000;
 
 /** A process that looks at another one on another host, and that other one's claim of this instant. */
-function twoHosts() {
+function twoHosts(faults: OwnershipFaults = {}) {
   const clock = createVirtualClock();
   const ownership = createMemoryOwnership({ clock });
   const hosts = createMemoryHosts();
   const [here, there] = [createMemoryProcess(clock), createMemoryProcess(clock)];
   const engine = {
-    ownerId: "here" as OwnerId, clock, ownership: ownership.handle({ process: here }), host: hosts.on("here", here), leaseMs, silenceMs: 60_000, logClock: new LogClock(clock), supervision: new Supervision({ clock, report: () => undefined }),
+    ownerId: "here" as OwnerId, clock, ownership: ownership.handle({ process: here, faults }), host: hosts.on("here", here), leaseMs, silenceMs: 60_000, logClock: new LogClock(clock), supervision: new Supervision({ clock, report: () => undefined }),
   } as unknown as Engine;
   const at = clock.now() as LogTime;
   const owner: Owner = { id: "there" as OwnerId, role: "worker", serves: ["build"], leaseMs, host: hosts.on("there", there).self(), claimedAt: at, lastAt: at };
@@ -37,4 +37,11 @@ it("an owner with a lease lives, however long it has written nothing", async () 
   await ownership.handle().register(owner.id, 60_000);
   await clock.advance(10 * leaseMs);
   expect(await liveness.look(owner)).toBe("live");
+});
+
+it("of several that would take over one may, and where nobody can arbitrate everybody may: the ledger decides then", async () => {
+  const { ownership, liveness } = twoHosts();
+  expect(await ownership.handle().tryTake("s#2", "other" as OwnerId, leaseMs)).toBe(true);
+  expect([await liveness.mayTakeOver("s#2"), await liveness.mayTakeOver("s#3")]).toEqual([false, true]);
+  expect(await twoHosts({ unreachable: 1 }).liveness.mayTakeOver("s#2")).toBe(true);
 });

@@ -122,6 +122,7 @@ export class Liveness {
   async mayTakeOver(resource: string): Promise<boolean> {
     const { ownership, ownerId, leaseMs } = this.#engine;
     // Where nobody can arbitrate, the ledger does: of several claims it accepts the first.
-    return (await this.#asked("take", () => ownership.tryTake(resource, ownerId, leaseMs))) ?? true;
+    const isTaken = await this.#asked("take", () => ownership.tryTake(resource, ownerId, leaseMs));
+    return isTaken !== false || (await this.#holder(ownerId)) === "unreachable";
   }
 }

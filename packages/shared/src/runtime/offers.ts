@@ -27,8 +27,8 @@ export interface OffersSettings {
 const lookMs = 50;
 /** How long what is owed is left to a live owner before a scheduler writes it, in ms. */
 const graceMs = 200;
-/** How long a session is left to each process that goes before this one with it, in ms, and how many of them count. */
-const turnMs = 500;
+/** How long a session is left to each process that goes before this one with it, as a part of the lease, and how many of them count. */
+const turnPerLease = 1 / 2;
 const turnsMax = 3;
 const stopMsMax = 3_000;
 
@@ -150,7 +150,7 @@ export class Offers {
     const known = this.#left.get(state.sessionId);
     const since = known?.seq === state.seq ? known.since : now;
     this.#left.set(state.sessionId, { seq: state.seq, since });
-    return since + turns * turnMs - now;
+    return since + turns * turnPerLease * this.#engine.leaseMs - now;
   }
 
   /** Leaves what is owed to its live owner for a moment; true where it is owed still. */

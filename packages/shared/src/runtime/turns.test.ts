@@ -12,7 +12,7 @@ import { type Engine, makeEngine } from "./engine.ts";
 import { Liveness } from "./liveness.ts";
 import { Offers } from "./offers.ts";
 
-const leaseMs = 600;
+const leaseMs = 1_000;
 const stepMs = 200;
 const asked = goal.parse({ goal: "g", maker: "m", check: "c", policy: { failureFirst: false } });
 const ann = { kind: "human", id: "ann" } as const;
