@@ -103,6 +103,39 @@ describe("bad input on the goals topic", () => {
     }
   });
 
+  test("a value whose schema is none of JSON is a dead letter", async () => {
+    const registry = await registryUrl();
+    stage = await Stage.make({ more: { LOOPLEDGER_REGISTRY_URL: registry } });
+    const answer = await fetch(`${registry}/subjects/${stage.prefix}.avro-value/versions`, {
+      method: "POST", headers: { "content-type": "application/vnd.schemaregistry.v1+json" }, body: JSON.stringify({ schema: JSON.stringify({ type: "record", name: "Goal", fields: [{ name: "goal", type: "string" }] }) }),
+    });
+    const { id } = (await answer.json()) as { readonly id: number };
+    expect(await stage.run("topics", "apply", "--partitions", "1")).toMatchObject({ code: 0 });
+    await stage.put({ key: "avro", value: framed(id, "\x0eMend it") }, { key: "behind", value: goalText() });
+    await stage.intake();
+    await stage.waitFor("the goal behind", async () => (await stage.sessions()).join() === "behind");
+    const letters = await stage.waitFor("the dead letter", async () => {
+      const found = await stage.letters();
+      return found.length > 0 ? found : null;
+    });
+    expect(letters).toMatchObject([{ reason: "not_json", detail: expect.stringContaining("none of JSON"), source: { offset: 0 } }]);
+  });
+
+  test("a record of several megabytes is kept whole", async () => {
+    stage = await Stage.make();
+    const value = `{"goal":"${"ä".repeat(1_500_000)}`;
+    await stage.setting("goals", "max.message.bytes", String(5 << 20));
+    await stage.put({ key: "large", value }, { key: "behind", value: goalText() });
+    await stage.intake();
+    await stage.waitFor("the goal behind", async () => (await stage.sessions()).join() === "behind");
+    const [letter] = await stage.waitFor("the letter", async () => {
+      const found = await stage.letters();
+      return found.length > 0 ? found : null;
+    });
+    expect(letter).toMatchObject({ reason: "too_large", isCut: false, bytes: Buffer.byteLength(value) });
+    expect(Buffer.from(letter?.value ?? []).equals(Buffer.from(value))).toBe(true);
+  });
+
   test("a goal whose handling fails again and again is set aside after a bounded number of tries", async () => {
     stage = await Stage.make();
     await stage.put({ key: "poison", value: goalText() }, { key: "behind", value: goalText() });

@@ -20,7 +20,9 @@ export type ValueText =
   | { readonly kind: "text"; readonly text: string }
   /** What it would be with a replacement for each half character. */
   | { readonly kind: "not_text"; readonly mended: string }
-  | { readonly kind: "unknown_schema"; readonly detail: string };
+  | { readonly kind: "unknown_schema"; readonly detail: string }
+  /** The registry knows the schema, and it is none of JSON. */
+  | { readonly kind: "other_schema" };
 
 export interface RecordTexts {
   /** Made of topic, partition and offset. */
@@ -67,6 +69,7 @@ function jsonOf({ value, bytes }: RecordTexts): { readonly read: unknown } | Ref
   switch (value.kind) {
     case "none": return refused("null_value");
     case "unknown_schema": return refused("unknown_schema_id", value.detail);
+    case "other_schema": return refused("not_json", "The schema that the value names is none of JSON.");
     case "not_text": return "reason" in parsed(value.mended) ? refused("not_json", "The value is no text in UTF-8.") : refused("half_characters", "The text is no valid UTF-8.");
     case "text": return parsed(value.text);
   }

@@ -31,7 +31,8 @@ async function valueTextOf({ source, value }: InboxRecord, schemas: Schemas | un
   if (value === null) return { kind: "none" };
   try {
     const text = schemas ? await schemas.decode(source.topic, value) : plain(unframed(value));
-    return text === null ? { kind: "not_text", mended: lenient.decode(unframed(value)) } : { kind: "text", text };
+    if (text !== null) return { kind: "text", text };
+    return plain(unframed(value)) === null ? { kind: "not_text", mended: lenient.decode(unframed(value)) } : { kind: "other_schema" };
   } catch (error) {
     if (!isLoopledgerError(error, "unknown_schema")) throw error;
     return { kind: "unknown_schema", detail: error.message };

@@ -2,7 +2,7 @@
 import { LoopledgerError } from "@loopledger/shared/core/errors";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { createMemoryBlobs, createMemoryDeadLetters, createMemoryInbox, createMemoryLedger, createMemoryOwnership } from "@loopledger/shared/memory";
-import type { DeadLetters, Handlers, RawContent } from "@loopledger/shared/ports";
+import type { DeadLetters, Handlers, Inbox, InboxHandler, RawContent } from "@loopledger/shared/ports";
 import { makeEngine, replayDeadLetter } from "@loopledger/shared/runtime";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -19,12 +19,12 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
-async function start(adapt: { readonly letters?: (letters: DeadLetters) => DeadLetters } = {}) {
+async function start(adapt: { readonly letters?: (letters: DeadLetters) => DeadLetters; readonly read?: (inbox: Inbox) => Inbox["read"] } = {}) {
   const ledger = createMemoryLedger({ clock }).handle();
   const letters = createMemoryDeadLetters();
   const inbox = createMemoryInbox({ clock });
   const engine = makeEngine(
-    { ledger, ownership: createMemoryOwnership({ clock }).handle(), blobs: createMemoryBlobs(), clock, ids, host: createSystemHost(), handlers, inbox, deadLetters: adapt.letters?.(letters) ?? letters },
+    { ledger, ownership: createMemoryOwnership({ clock }).handle(), blobs: createMemoryBlobs(), clock, ids, host: createSystemHost(), handlers, inbox: { ...inbox, read: adapt.read?.(inbox) ?? inbox.read }, deadLetters: adapt.letters?.(letters) ?? letters },
     { leaseMs: 1_000, silenceMs: 1_000 },
   );
   await engine.folds.start(await ledger.end());
@@ -85,6 +85,32 @@ describe("the intake", () => {
     expect(await accepted("goals-0-1")).toBe("Mend it");
     expect(engine.folds.ids()).toEqual(["goals-0-1"]);
     expect(await replayDeadLetter(ports, "goals-0-9")).toEqual({ kind: "unknown" });
+  });
+
+  it("joins the topic again where it could not at first, and is not ready before", async () => {
+    let tries = 0;
+    const { inbox, intake, engine, accepted } = await start({ read: (inner) => async (handler) => {
+      if (tries++ < 2) throw new LoopledgerError("ledger_unreachable", "No broker answers.");
+      return inner.read(handler);
+    } });
+    expect([intake.ready(), engine.supervision.faulty()]).toEqual([false, ["intake"]]);
+    await inbox.put(record("a", goal()));
+    await vi.waitFor(() => expect(inbox.committed()).toEqual([1]));
+    expect([intake.ready(), engine.supervision.faulty(), await accepted("a")]).toEqual([true, [], "Mend it"]);
+  });
+
+  it("says when the topic itself makes trouble, and for good when records were removed unread", async () => {
+    let handler: InboxHandler | null = null;
+    const { engine } = await start({ read: (inner) => (given) => {
+      handler = given;
+      return inner.read(given);
+    } });
+    const told = handler as InboxHandler | null;
+    told?.troubled(new Error("The coordinator has moved."));
+    expect(engine.supervision.faulty()).toEqual(["intake.topic"]);
+    await vi.waitFor(() => expect(engine.supervision.faulty()).toEqual([]));
+    told?.gap({ from: { topic: "goals", partition: 0, offset: 3 }, to: 9 });
+    expect(engine.supervision.faulty()).toEqual(["intake.gap"]);
   });
 
   it("leaves the topic when it is stopped", async () => {
