@@ -42,8 +42,9 @@ export class RecentCauses {
 
 /** Those that were used last stay. */
 function trim<K>(map: Map<K, unknown>, max: number): void {
+  if (map.size <= max) return;
   const [oldest] = map.keys();
-  if (map.size > max && oldest !== undefined) map.delete(oldest);
+  if (oldest !== undefined) map.delete(oldest);
 }
 
 /** The envelope as readers get it. */

@@ -8,7 +8,7 @@ import type { Change, Engine } from "@loopledger/shared/runtime";
 export class Counters {
   readonly #engine: Engine;
   /** Everything before it is counted, or was there before. */
-  #counted: ReadonlyMap<number, Offset>;
+  readonly #counted: Map<number, Offset>;
   readonly #stops: readonly (() => void)[];
   readonly #void = new Map<string, number>();
   #accepted = 0;
@@ -19,14 +19,16 @@ export class Counters {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#counted = engine.folds.handed();
+    this.#counted = new Map(engine.folds.handed());
     this.#stops = [engine.folds.listen((change) => this.#count(change), "gateway.counters"), engine.folds.onFolded(() => this.#move(), "gateway.counters.positions")];
   }
   close(): void {
     for (const stop of this.#stops) stop();
   }
   #move(): void {
-    this.#counted = new Map([...this.#engine.folds.folded()].map(([partition, folded]) => [partition, Math.max(folded, this.#counted.get(partition) ?? 0) as Offset] as const));
+    for (const [partition, folded] of this.#engine.folds.folded()) {
+      if (folded > (this.#counted.get(partition) ?? 0)) this.#counted.set(partition, folded);
+    }
   }
   /** A session's history is told again whenever it is read again: only what is new counts. */
   #count({ entry, verdict }: Change): void {

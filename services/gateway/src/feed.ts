@@ -124,10 +124,7 @@ export class Feed {
   }
   #emit(): void {
     for (const [partition, folded] of this.#engine.folds.folded()) {
-      const pending = this.#pending.get(partition);
-      const ready = [...(pending?.values() ?? [])].filter((one) => one.row.offset < folded).sort((a, b) => a.row.offset - b.row.offset);
-      for (const one of ready) {
-        pending?.delete(one.row.offset);
+      for (const one of this.#ready(partition, folded)) {
         this.#rows.push(one);
         this.#characters += one.characters;
       }
@@ -140,6 +137,17 @@ export class Feed {
     this.#arrival = Promise.withResolvers<void>();
     resolve();
     for (const listener of this.#listeners) this.#engine.supervision.part("gateway.arrivals").now(listener);
+  }
+  /** Takes out what waits before `folded`, in order. Most often that is all there is, and in order. */
+  #ready(partition: number, folded: Offset): Kept[] {
+    const pending = this.#pending.get(partition);
+    if (!pending || pending.size === 0) return [];
+    const ready: Kept[] = [];
+    for (const one of pending.values()) if (one.row.offset < folded) ready.push(one);
+    if (ready.length === pending.size) pending.clear();
+    else for (const one of ready) pending.delete(one.row.offset);
+    if (ready.length < 2) return ready;
+    return ready.sort((a, b) => a.row.offset - b.row.offset);
   }
   #trim(): void {
     let gone = 0;

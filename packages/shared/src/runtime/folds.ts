@@ -97,6 +97,7 @@ export class Folds {
   /** Next offset of each partition that is followed: every entry before it, from where this began, has been folded. */
   folded(): Map<number, Offset> {
     const positions = new Map(this.#next);
+    if (this.#loading.size + this.#missed.size + this.#gaps.size === 0 && this.#listeners.allHeard) return positions;
     const queues = [...[...this.#loading.values()].map((one) => one.queued), ...this.#missed.values()];
     const gaps = [...this.#gaps].flatMap(({ gap, next }) => (gap ? { partition: gap.partition, offset: Math.max(gap.first, next) as Offset } : []));
     for (const first of [...queues.flatMap((queue) => queue[0] ?? []), ...gaps, ...this.#listeners.missed()]) {

@@ -82,6 +82,9 @@ export class Listeners {
     if (ofOne) for (const one of ofOne) this.#tellOne(one, change, before);
     for (const one of this.#all) this.#tellOne(one, change, before);
   }
+  get allHeard(): boolean {
+    return this.#late.size === 0;
+  }
   /** The first offsets that somebody has not heard of yet. */
   missed(): { readonly partition: number; readonly offset: Offset }[] {
     return [...this.#late].flatMap((one) => [...one.behind.values()].map(({ partition, next }) => ({ partition, offset: next })));
