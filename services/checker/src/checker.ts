@@ -8,7 +8,7 @@
 import type { CheckRun, CheckTask } from "@loopledger/shared/core/effects/handling";
 import type { Amounts } from "@loopledger/shared/core/events/fields";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
-import { budgetOf, spentToTheLast } from "@loopledger/shared/core/budget/budget";
+import { budgetLine, spentToTheLast } from "@loopledger/shared/core/budget/budget";
 import type { JsonObject } from "@loopledger/shared/core/json";
 import { own } from "@loopledger/shared/core/session/persistent-map";
 import { checkOf } from "@loopledger/shared/core/session/plan";
@@ -93,7 +93,7 @@ function taskOf({ tenure, open }: Review, steps: Steps): CheckTask {
   const { state } = tenure;
   return {
     sessionId: tenure.sessionId, dispatch: open.eventId, iteration: open.iteration, leaf: open.leaf, task: open.task, epoch: tenure.epoch, attempt: open.attempts,
-    input: checkInput(state, open), steps, wallSecondsLeft: budgetOf(state).wallSeconds.remaining,
+    input: checkInput(state, open), steps, wallSecondsLeft: budgetLine(state, "wallSeconds").remaining,
   };
 }
 

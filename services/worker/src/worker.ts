@@ -6,7 +6,7 @@
  */
 import type { CycleEnd, MakerTask } from "@loopledger/shared/core/effects/handling";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
-import { budgetOf, spentToTheLast } from "@loopledger/shared/core/budget/budget";
+import { budgetLine, spentToTheLast } from "@loopledger/shared/core/budget/budget";
 import type { Amounts } from "@loopledger/shared/core/events/fields";
 import type { JsonObject } from "@loopledger/shared/core/json";
 import { passingFault } from "@loopledger/shared/core/retry/passing";
@@ -80,11 +80,12 @@ async function runMaker(engine: Engine, run: Run, at: Running): Promise<CycleEnd
   const { tenure, open, maker, steps } = run;
   const watch = watchTenure(engine, tenure, at.stopping);
   const { live } = at.options;
-  const leave = (): void => run.leaving.abort();
+  // Nobody reads the reason; without one each run would make an error with its stack.
+  const leave = (): void => run.leaving.abort("the run is over");
   watch.signal.addEventListener("abort", leave, { once: true });
   if (watch.signal.aborted) leave();
   try {
-    const limits = [budgetOf(tenure.state).wallSeconds.remaining, at.secondsLeft].filter((one) => one !== null);
+    const limits = [budgetLine(tenure.state, "wallSeconds").remaining, at.secondsLeft].filter((one) => one !== null);
     const wall = limits.length > 0 ? Math.min(...limits) : null;
     const task: MakerTask = {
       sessionId: tenure.sessionId, dispatch: open.eventId, iteration: open.iteration, leaf: open.leaf, task: open.task, epoch: tenure.epoch,

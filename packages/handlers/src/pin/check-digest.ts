@@ -30,6 +30,7 @@ export interface Pinned {
 const namesMax = 1000;
 
 export async function checkDigest(definition: CheckDefinition, { folder, protect }: PinPlace): Promise<Pinned> {
+  if (definition.kind !== "exec" && (definition.pin ?? []).length === 0 && protect.length === 0) return ofDefinition(definition);
   const parts = new Map<string, string>();
   if (definition.kind === "exec") {
     const words = wordsOf(definition);
@@ -54,6 +55,14 @@ function judgingText(definition: CheckDefinition): string {
   const text = judgingTexts.get(definition) ?? canonicalDefinition(judging(definition));
   judgingTexts.set(definition, text);
   return text;
+}
+
+/** Of a check that covers no file: what each review asks for twice never changes while the process runs. */
+const pinnedByDefinition = new WeakMap<CheckDefinition, Pinned>();
+function ofDefinition(definition: CheckDefinition): Pinned {
+  const pinned = pinnedByDefinition.get(definition) ?? { digest: sha256(judgingText(definition)), pinned: [] };
+  pinnedByDefinition.set(definition, pinned);
+  return pinned;
 }
 
 /** The definition without how the operator has it run. */

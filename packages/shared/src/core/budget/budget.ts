@@ -30,53 +30,79 @@ function atLeastZero(value: number): number {
   return Math.max(value, 0);
 }
 
-export function budgetOf(state: SessionState): BudgetView {
-  const b = state.submission?.bounds;
+function limitOf(state: SessionState, of: keyof BudgetView): number | null {
+  const base = state.submission?.bounds[of] ?? null;
+  return base === null ? null : base + state.spending.raised[of];
+}
+function reservedOf(state: SessionState, of: "costUsd" | "tokens"): number {
+  const { reservations } = state.spending;
+  let total = 0;
+  for (const id of Object.keys(reservations)) total += reservations[id]?.amounts[of] ?? 0;
+  return total;
+}
+
+/** One line of `budgetOf`; whoever asks about a single budget makes no other. */
+export function budgetLine(state: SessionState, of: keyof BudgetView): BudgetLine {
   const s = state.spending;
-  const limit = (of: "iterations" | "costUsd" | "tokens" | "wallSeconds"): number | null => {
-    const base = b?.[of] ?? null;
-    return base === null ? null : base + s.raised[of];
-  };
-  const held = Object.values(s.reservations);
-  const sum = (of: "costUsd" | "tokens"): number => held.reduce((total, one) => total + (one.amounts[of] ?? 0), 0);
-  const running = state.open?.cycle === "build" ? 1 : 0;
+  switch (of) {
+    case "iterations": {
+      const running = state.open?.cycle === "build" ? 1 : 0;
+      return line(limitOf(state, of), running, s.iterations - running);
+    }
+    case "costUsd": case "tokens": return line(limitOf(state, of), reservedOf(state, of), s[of]);
+    case "wallSeconds": return line(limitOf(state, of), 0, s.runningMs / 1000);
+  }
+}
+
+export function budgetOf(state: SessionState): BudgetView {
   return {
-    iterations: line(limit("iterations"), running, s.iterations - running),
-    costUsd: line(limit("costUsd"), sum("costUsd"), s.costUsd),
-    tokens: line(limit("tokens"), sum("tokens"), s.tokens),
-    wallSeconds: line(limit("wallSeconds"), 0, s.runningMs / 1000),
+    iterations: budgetLine(state, "iterations"), costUsd: budgetLine(state, "costUsd"), tokens: budgetLine(state, "tokens"),
+    wallSeconds: budgetLine(state, "wallSeconds"),
   };
 }
 
+const neededFor: { readonly [C in Cycle]: readonly (keyof BudgetView)[] } = {
+  build: ["iterations", "costUsd", "tokens", "wallSeconds"], review: ["wallSeconds"],
+};
 /** Which budget a dispatch of this cycle would need and has not; null = it may be dispatched. */
 export function exhaustedFor(state: SessionState, cycle: Cycle): keyof BudgetView | null {
-  const budget = budgetOf(state);
-  const needed: readonly (keyof BudgetView)[] = cycle === "build" ? ["iterations", "costUsd", "tokens", "wallSeconds"] : ["wallSeconds"];
-  return needed.find((of) => budget[of].remaining !== null && budget[of].remaining <= 0) ?? null;
+  for (const of of neededFor[cycle]) {
+    const { remaining } = budgetLine(state, of);
+    if (remaining !== null && remaining <= 0) return of;
+  }
+  return null;
 }
 
 /** What is spent to the last, so that an open cycle may begin nothing more; what is merely reserved does not count. */
 export function spentToTheLast(state: SessionState): "costUsd" | "tokens" | null {
-  const budget = budgetOf(state);
-  const isSpent = ({ limit, spent }: BudgetLine): boolean => limit !== null && spent >= limit;
-  return isSpent(budget.costUsd) ? "costUsd" : isSpent(budget.tokens) ? "tokens" : null;
+  const isSpent = (of: "costUsd" | "tokens"): boolean => {
+    const limit = limitOf(state, of);
+    return limit !== null && state.spending[of] >= limit;
+  };
+  return isSpent("costUsd") ? "costUsd" : isSpent("tokens") ? "tokens" : null;
 }
 
 export function canReserve(state: SessionState, amounts: Amounts): boolean {
-  const budget = budgetOf(state);
-  const fits = (remaining: number | null, wanted: number | undefined): boolean => remaining === null || (wanted ?? 0) <= remaining;
-  return fits(budget.costUsd.remaining, amounts.costUsd) && fits(budget.tokens.remaining, amounts.tokens);
+  const fits = (of: "costUsd" | "tokens"): boolean => {
+    const { remaining } = budgetLine(state, of);
+    return remaining === null || (amounts[of] ?? 0) <= remaining;
+  };
+  return fits("costUsd") && fits("tokens");
 }
 
 /** Adds what a record says that it used; a named reservation is settled by it. */
 export function spend(spending: Spending, usage: Usage): Spending {
-  const reservations = { ...spending.reservations };
-  if (usage.reservation !== undefined) delete reservations[usage.reservation];
   return {
-    ...spending, reservations,
+    ...spending, reservations: usage.reservation === undefined ? spending.reservations : without(spending.reservations, usage.reservation),
     costUsd: spending.costUsd + (usage.costUsd ?? 0),
     tokens: spending.tokens + (usage.tokensIn ?? 0) + (usage.tokensOut ?? 0),
   };
+}
+
+function without(reservations: Spending["reservations"], id: string): Spending["reservations"] {
+  const rest = { ...reservations };
+  delete rest[id];
+  return rest;
 }
 
 /** A new owner stands in: what the former reserved and did not settle counts as spent. */
