@@ -1,36 +1,17 @@
 /** The statuses that other systems follow: never older for good than the views, whatever becomes of those who write them. */
 import { describe, expect, test, vi } from "vitest";
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
-import { createMemoryStatusFeed, type MemoryStatusFeed } from "@loopledger/shared/memory";
-import type { ReadModel, StatusFeed } from "@loopledger/shared/ports";
 import { type Engine, parseFailpoints } from "@loopledger/shared/runtime";
 import { createSystemClock } from "@loopledger/shared/system";
 import { rebuild } from "../../services/projector/src/comparison.ts";
 import type { Projector } from "../../services/projector/src/projector.ts";
 import { Publication } from "../../services/projector/src/publication.ts";
 import { until } from "../support/until.ts";
-import { type EngineOptions, memoryPlace } from "../support/walks.ts";
-import { changedViews, documents, freshFold, opened, sessions, sorted, started, walk } from "./views.ts";
+import { type FedPlace, fedPlace } from "./feeds.ts";
+import { changedViews, documents, freshFold, sessions, sorted, started, walk } from "./views.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 const lookMs = 10;
-
-interface FedPlace {
-  readonly feed: MemoryStatusFeed;
-  readonly ledgerId: string;
-  readonly views: ReadModel;
-  join(options?: EngineOptions & { readonly feed?: (own: StatusFeed) => StatusFeed }): Promise<Engine>;
-  /** A process without a feed, as a release had it that knew none. */
-  joinWithout(): Promise<Engine>;
-}
-function fedPlace(): FedPlace {
-  const place = opened(memoryPlace());
-  const feed = createMemoryStatusFeed({ partitions: 4 });
-  return {
-    feed, ledgerId: place.ledgerId, views: place.views(), joinWithout: () => place.join(),
-    join: async ({ feed: change = (own: StatusFeed) => own, ...options } = {}) => ({ ...(await place.join(options)), feed: change(feed.handle(place.ledgerId)) }),
-  };
-}
 
 const latest = ({ feed }: FedPlace): Map<string, string> => new Map(feed.latest());
 async function sameAs(place: FedPlace, projection = "main"): Promise<boolean> {
