@@ -58,17 +58,18 @@ describe("one publication", () => {
     for (let look = 0; look < 3; look++) await before.look();
     const newer = document.replace(/"asOf":\d+/, '"asOf":1000');
     place.feed.put({ sessionId, document, ledgerId: place.ledgerId, position: { partition: 0, offset: 1 as Offset } });
-    let [moved, count] = [false, 0];
+    let sent = 0;
     const publication = publish({ ...place.views, alive: (name) => place.views.alive(name), get: async (name, id) => {
       if (id !== sessionId) return place.views.get(name, id);
       // A step comes between the look at the feed and the look at the views.
-      if (!moved) place.feed.put({ sessionId, document: newer, ledgerId: place.ledgerId, position: { partition: 0, offset: 1 as Offset } });
-      moved = true;
-      count = Math.max(count, place.feed.records().length);
+      if (sent === 0) {
+        place.feed.put({ sessionId, document: newer, ledgerId: place.ledgerId, position: { partition: 0, offset: 1 as Offset } });
+        sent = place.feed.records().length;
+      }
       return newer;
     } });
     for (let look = 0; look < 4; look++) await publication.look();
-    expect(moved).toBe(true);
-    expect(place.feed.records().length).toBe(count);
+    expect(sent).toBeGreaterThan(0);
+    expect(place.feed.records().length).toBe(sent);
   });
 });
