@@ -37,6 +37,7 @@ export class ServiceProcess {
     this.child = child;
     child.stdout?.setEncoding("utf8").on("data", (text: string) => { this.out += text; });
     child.stderr?.setEncoding("utf8").on("data", (text: string) => { this.err += text; });
+    child.once("error", (error) => { this.err += error.message; });
     this.ended = new Promise((done) => child.once("close", (code, signal) => done({ code: code ?? signal ?? "", out: this.out, err: this.err })));
   }
   get isOver(): boolean {
