@@ -96,6 +96,7 @@ describe("bad input on the goals topic", () => {
       expect(intake.ready()).toBe(true);
       door.silent(false);
       await stage.waitFor("the goal behind", async () => (await stage.sessions()).includes("behind"));
+      await stage.waitFor("the dead letter", async () => (await stage.letters()).length > 0);
       expect((await stage.letters()).map(({ reason, source }) => [reason, source.offset])).toEqual([["unknown_schema_id", 1]]);
       await stage.waitFor("readiness", () => !engine.supervision.faulty().includes("intake"));
     } finally {

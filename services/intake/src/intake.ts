@@ -39,8 +39,8 @@ export async function startIntake(engine: Engine, options: IntakeOptions = {}): 
   return service;
 }
 
-/** Goals that are taken in at a time. */
-const atOnce = 32;
+/** Goals that are taken in at a time: their histories are looked for together. */
+const atOnce = 256;
 /** Tries of a record whose handling throws what nobody foresaw; they are some 15 s apart in all. */
 const triesMax = 8;
 

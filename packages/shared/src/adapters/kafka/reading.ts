@@ -3,6 +3,8 @@
  *
  * R1. A read begins at the offset that it was given or fails with `ledger_lost`: it never jumps to what is left.
  * R2. It goes on to the end that the broker tells, and at least to what this handle has shown before, whoever leads now.
+ * R3. Whole histories of a partition that are asked for while it is read through are found in one go, the next one: never in one
+ *     that had begun before they were asked for.
  */
 import type { Offset } from "../../core/brand.ts";
 import { LoopledgerError } from "../../core/errors.ts";
@@ -42,6 +44,12 @@ export interface ReadingOptions {
   readonly check: (partition: number) => Promise<void>;
 }
 
+/** Histories that are looked for in one reading of a partition. */
+interface Search {
+  readonly wanted: Map<string, LogEntry[]>;
+  readonly over: Promise<void>;
+}
+
 interface Piece {
   readonly from: number;
   readonly bytesMax: number;
@@ -52,6 +60,9 @@ export class Reading {
   readonly #topology: Topology;
   readonly #shown: Shown;
   readonly #options: ReadingOptions;
+  /** Of each partition the search that has not begun yet, and the last one that has. */
+  readonly #next = new Map<number, Search>();
+  readonly #last = new Map<number, Promise<void>>();
 
   constructor(options: ReadingOptions) {
     this.#options = options;
@@ -74,6 +85,7 @@ export class Reading {
 
   /** Entries of one key from `from` in order, to the end. */
   async entriesOf(partition: number, key: string, from: number): Promise<readonly LogEntry[]> {
+    if (from === 0) return this.#history(partition, key);
     const bytes = Buffer.from(key);
     const entries: LogEntry[] = [];
     await this.#walk(partition, { from, bytesMax: PIECE_BYTES }, (record) => {
@@ -82,6 +94,32 @@ export class Reading {
       return true;
     });
     return entries;
+  }
+
+  async #history(partition: number, key: string): Promise<readonly LogEntry[]> {
+    const search = this.#next.get(partition) ?? this.#searchNext(partition);
+    const found = search.wanted.get(key) ?? [];
+    search.wanted.set(key, found);
+    await search.over;
+    return found;
+  }
+
+  #searchNext(partition: number): Search {
+    const wanted = new Map<string, LogEntry[]>();
+    const before = this.#last.get(partition) ?? Promise.resolve();
+    const over = before.catch(() => undefined).then(() => {
+      this.#next.delete(partition);
+      return this.#walk(partition, { from: 0, bytesMax: PIECE_BYTES }, (record) => {
+        const found = record.key === null ? undefined : wanted.get(record.key.toString("utf8"));
+        const entry = found === undefined ? null : toEntry(partition, record);
+        if (entry !== null) found?.push(entry);
+        return true;
+      });
+    });
+    const search = { wanted, over };
+    this.#next.set(partition, search);
+    this.#last.set(partition, over);
+    return search;
   }
 
   /**

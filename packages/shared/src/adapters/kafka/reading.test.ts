@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { LoopledgerError } from "../../core/errors.ts";
+import type { Clock } from "../../ports/index.ts";
+import { Reading, Shown } from "./reading.ts";
+import type { Topology } from "./topology.ts";
+import type { FetchedPart, FetchedRecord } from "./wire.ts";
+
+const clock: Clock = { now: () => 0, monotonic: () => 0, after: () => () => undefined };
+/** Nothing of it is used while every piece is there at the first try. */
+const topology = { topic: "x.ledger", limits: { readMs: 0, writeMs: 0 } } as unknown as Topology;
+
+/** Reads from a log in memory, two records a piece; a piece is given when the test says so. */
+class CountedReading extends Reading {
+  readonly log: string[] = [];
+  readonly asked: number[] = [];
+  failure: Error | null = null;
+  gate: Promise<void> = Promise.resolve();
+
+  constructor() {
+    super({ topology, clock, shown: new Shown(), check: async () => undefined });
+  }
+  override async piece(partition: number, { from }: { readonly from: number }): Promise<FetchedPart> {
+    this.asked.push(from);
+    await this.gate;
+    if (this.failure !== null) throw this.failure;
+    const messages = this.log.slice(from, from + 2).map((key, i): FetchedRecord => ({
+      offset: String(from + i), timestamp: "0", key: Buffer.from(key), value: Buffer.from(`${key} at ${from + i}`), headers: {}, isControlRecord: false,
+    }));
+    return { partition, errorCode: 0, highWatermark: String(this.log.length), messages };
+  }
+  async of(key: string, from = 0): Promise<(string | null)[]> {
+    return (await this.entriesOf(0, key, from)).map(({ value }) => value);
+  }
+}
+
+describe("histories of a partition", () => {
+  it("that are asked for while it is read are found together in the next reading, each its own", async () => {
+    const reading = new CountedReading();
+    reading.log.push("a", "b", "a", "c");
+    const opened = Promise.withResolvers<void>();
+    reading.gate = opened.promise;
+    const first = reading.of("a");
+    await Promise.resolve();
+    const others = ["b", "c", "a", "none", "b"].map((key) => reading.of(key));
+    opened.resolve();
+    expect(await first).toEqual(["a at 0", "a at 2"]);
+    expect(await Promise.all(others)).toEqual([["b at 1"], ["c at 3"], ["a at 0", "a at 2"], [], ["b at 1"]]);
+    expect(reading.asked.filter((from) => from === 0).length).toBeLessThanOrEqual(2);
+  });
+
+  it("hold what was appended before they were asked for, also where a reading was under way", async () => {
+    const reading = new CountedReading();
+    reading.log.push("a", "b");
+    const opened = Promise.withResolvers<void>();
+    reading.gate = opened.promise;
+    const first = reading.of("b");
+    await new Promise((next) => setImmediate(next));
+    expect(reading.asked).toEqual([0]);
+    reading.log.push("late");
+    const late = reading.of("late");
+    opened.resolve();
+    await first;
+    expect(await late).toEqual(["late at 2"]);
+  });
+
+  it("of one that fails are told so, and the next one begins anew", async () => {
+    const reading = new CountedReading();
+    reading.log.push("a");
+    reading.failure = new LoopledgerError("ledger_lost", "The beginning is gone.");
+    await expect(reading.of("a")).rejects.toMatchObject({ code: "ledger_lost" });
+    reading.failure = null;
+    expect(await reading.of("a")).toEqual(["a at 0"]);
+  });
+
+  it("from a later offset are read by themselves", async () => {
+    const reading = new CountedReading();
+    reading.log.push("a", "b", "a");
+    expect(await reading.of("a", 1)).toEqual(["a at 2"]);
+    expect(reading.asked[0]).toBe(1);
+  });
+});
