@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { envelope } from "@loopledger/shared/core/events/envelope";
-import type { Offset } from "@loopledger/shared/core/brand";
-import type { Ports } from "@loopledger/shared/runtime";
+import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import { type Ports, nextChange } from "@loopledger/shared/runtime";
 import { type Loop, openLoop } from "../bench/embedded-loop.ts";
 
 const iterations = 20;
@@ -112,6 +112,24 @@ describe("one iteration of a maker step and a check step", () => {
     for (const name of ["holder", "tryTake", "put", "get", "after", "read", "readSession", "end"]) {
       expect(await perIteration(() => counts.of(name)), name).toBe(0);
     }
+  });
+});
+
+describe("who waits until a session has come far enough", () => {
+  it("is woken once, by one timer's setting, however many records lie between", async () => {
+    let asked = 0;
+    const far = nextChange(loop.engine, "watched" as SessionId, {
+      maxMs: 60_000, signal: new AbortController().signal,
+      until: (state) => {
+        asked++;
+        return state.end !== null;
+      },
+    });
+    await loop.run("watched", iterations);
+    await far;
+    expect(counts.of("after")).toBe(1);
+    expect(asked).toBeGreaterThan(4 * iterations);
+    expect(loop.engine.folds.peek("watched" as SessionId)?.end).not.toBeNull();
   });
 });
 

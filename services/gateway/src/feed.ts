@@ -54,6 +54,9 @@ export interface FeedLimits {
   readonly charactersMax: number;
 }
 
+/** Empty places before they are taken away, unless they are half of all. */
+const trimMin = 500;
+
 interface Kept { readonly row: Row; readonly characters: number }
 
 export class Feed {
@@ -63,7 +66,9 @@ export class Feed {
   readonly #stops: readonly (() => void)[];
   /** Rows that still wait for something before them, by partition and offset. */
   readonly #pending = new Map<number, Map<Offset, Kept>>();
-  readonly #rows: Kept[] = [];
+  readonly #rows: (Kept | null)[] = [];
+  /** Where in `#rows` the first row that is kept stands: the places of what has fallen out are taken away in larger pieces. */
+  #start = 0;
   #characters = 0;
   /** Index of the first row that is kept. */
   #first = 0;
@@ -94,7 +99,7 @@ export class Feed {
   }
   /** Index of the next row to come. */
   get end(): number {
-    return this.#first + this.#rows.length;
+    return this.#first + this.#rows.length - this.#start;
   }
   get from(): ReadonlyMap<number, Offset> {
     return new Map(this.#from);
@@ -103,7 +108,7 @@ export class Feed {
     return new Map(this.#to);
   }
   at(index: number): Row | undefined {
-    return this.#rows[index - this.#first]?.row;
+    return index < this.#first ? undefined : this.#rows[index - this.#first + this.#start]?.row;
   }
   /** Resolves when more rows have come. */
   arrival(): Promise<void> {
@@ -150,16 +155,16 @@ export class Feed {
     return ready.sort((a, b) => a.row.offset - b.row.offset);
   }
   #trim(): void {
-    let gone = 0;
-    const over = (): boolean => this.#rows.length - gone > this.#limits.rowsMax || this.#characters > this.#limits.charactersMax;
-    while (this.#rows.length - gone > 1 && over()) {
-      const { row, characters } = this.#rows[gone] as Kept;
+    const kept = (): number => this.#rows.length - this.#start;
+    while (kept() > 1 && (kept() > this.#limits.rowsMax || this.#characters > this.#limits.charactersMax)) {
+      const { row, characters } = this.#rows[this.#start] as Kept;
       this.#characters -= characters;
       this.#from.set(row.partition, (row.offset + 1) as Offset);
-      gone++;
+      this.#rows[this.#start++] = null;
+      this.#first++;
     }
-    if (gone === 0) return;
-    this.#rows.splice(0, gone);
-    this.#first += gone;
+    if (this.#start < trimMin && this.#start * 2 < this.#rows.length) return;
+    this.#rows.splice(0, this.#start);
+    this.#start = 0;
   }
 }

@@ -79,7 +79,7 @@ export class Figures {
   readonly #void = new Map<string, number>();
   readonly #takeovers = new Map<SessionId, number>();
   /** Everything before it was there when this began, or is counted. */
-  #counted: ReadonlyMap<number, Offset>;
+  readonly #counted: Map<number, Offset>;
   readonly #stops: readonly (() => void)[];
   #accepted = 0;
   #held = 0;
@@ -88,7 +88,7 @@ export class Figures {
   constructor(engine: Engine, options: FiguresOptions) {
     this.#engine = engine;
     this.#options = options;
-    this.#counted = engine.folds.handed();
+    this.#counted = new Map(engine.folds.handed());
     for (const id of engine.folds.ids()) this.#remember(id, engine.folds.peek(id)?.takeovers ?? 0);
     this.#stops = [engine.folds.listen((change) => this.#count(change), "figures"), engine.folds.onFolded(() => this.#move(), "figures.positions"), engine.folds.onSeeded((state) => this.#remember(state.sessionId, state.takeovers), "figures")];
   }
@@ -132,7 +132,9 @@ export class Figures {
   }
 
   #move(): void {
-    this.#counted = new Map([...this.#engine.folds.folded()].map(([partition, folded]) => [partition, Math.max(folded, this.#counted.get(partition) ?? 0) as Offset] as const));
+    for (const [partition, folded] of this.#engine.folds.folded()) {
+      if (folded > (this.#counted.get(partition) ?? 0)) this.#counted.set(partition, folded);
+    }
   }
   /** Only sessions that were taken over are kept in mind. */
   #remember(sessionId: SessionId, takeovers: number): void {

@@ -8,6 +8,8 @@ export interface ChangeLimits {
   readonly signal: AbortSignal;
   /** The state that the caller has judged: where there is another one by now, that is the change. */
   readonly since?: SessionState;
+  /** The change that is waited for; left out: any. */
+  readonly until?: (state: SessionState) => boolean;
 }
 
 /** Resolves at the session's next change, after `maxMs`, or when `signal` aborts. */
@@ -21,7 +23,10 @@ export function nextChange(engine: Engine, sessionId: SessionId, limits: ChangeL
       limits.signal.removeEventListener("abort", done);
       resolve();
     };
-    const stopListening = engine.folds.follow(sessionId, done, "changes");
+    const { until } = limits;
+    const stopListening = engine.folds.follow(sessionId, ({ state }) => {
+      if (!until || until(state)) done();
+    }, "changes");
     const stopTimer = engine.supervision.part("changes").after(limits.maxMs, done, sessionId);
     limits.signal.addEventListener("abort", done, { once: true });
   });
