@@ -1,11 +1,13 @@
 /** The status feed in memory, on a topic, and on a topic whose values are in the registry's wire format. */
 import { statusFeedContract } from "@loopledger/shared/contracts";
-import type { SessionId } from "@loopledger/shared/core/brand";
+import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import { partitionOf } from "@loopledger/shared/core/placement";
 import { openKafkaStatusFeed, openTopicWriter, statusTopic } from "@loopledger/shared/kafka";
 import { createMemoryStatusFeed } from "@loopledger/shared/memory";
 import { openRegistrySchemas } from "@loopledger/shared/registry";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import * as vitest from "vitest";
+import { Link } from "../../packages/shared/src/adapters/kafka/link.ts";
 import { kafkaBrokers, makeTopics, registryUrl, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 
 vitest.vi.setConfig({ testTimeout: 60_000 });
@@ -46,3 +48,18 @@ async function onTopic({ inWireFormat }: { readonly inWireFormat: boolean }) {
 
 statusFeedContract(vitest, "a topic", () => onTopic({ inWireFormat: false }));
 statusFeedContract(vitest, "a topic in the registry's wire format", () => onTopic({ inWireFormat: true }));
+
+vitest.test.each([false, true])("a step of the projector, all of one partition, is one request (in the wire format: %s)", async (inWireFormat) => {
+  const topic = await onTopic({ inWireFormat });
+  const requests = vitest.vi.spyOn(Link.prototype, "request");
+  try {
+    const feed = await topic.open();
+    const sessions = Array.from({ length: 1_000 }, (_, number) => `session-${number}` as SessionId).filter((id) => partitionOf(id, partitions) === 1);
+    vitest.expect(sessions.length).toBeGreaterThan(200);
+    for (const position of [1, 2, 3]) await feed.write({ partition: 1, position: position as Offset, statuses: sessions.map((sessionId) => ({ sessionId, document: `{"text":"${"x".repeat(2_000)}"}` })) });
+    vitest.expect(requests.mock.calls.filter(([api]) => api === "Produce").length).toBe(3);
+  } finally {
+    requests.mockRestore();
+    await topic.close();
+  }
+});
