@@ -1,8 +1,8 @@
 /**
  * The projector: follows the ledger, folds, and writes each changed session's view with the partition's cursor.
  *
- * W1. It never sits on the path of a session: only the latest state counts, a batch at a time, and it takes a fortieth of the
- *     process's time, as long as a pause of two seconds is enough for that.
+ * W1. It never sits on the path of a session: only the latest state counts, a batch at a time, and it takes a tenth of the
+ *     process's time at most, a fortieth where half a second's pause is enough for that.
  * W2. An error makes the part "projector" faulty and starts a new life after a pause that doubles up to 5 s; nothing of the old one is kept.
  * W3. Where no projection is named it writes the one in use, and goes over to another one soon after that was taken into use.
  * W4. Views ahead of the ledger mean that records are gone: it halts with the reason and does not go on.
@@ -42,8 +42,13 @@ export interface Projector {
 /** Views that were lost, and a feed that somebody else has written to, are as they must be soon after. */
 const lookMs = 5_000;
 const batchPauseMaxMs = 2_000;
-/** A pause is as many times as long as the batch before it took: whoever looks at a list of a busy process sees it a little later. */
-const pauseShare = 39;
+/** A longer pause costs less and shows a list of a busy process a little later: up to here it may. */
+const thriftyPauseMaxMs = 500;
+
+/** How long to pause after a batch that took so long, in ms. */
+function pauseAfter(tookMs: number, batchMs: number): number {
+  return Math.min(batchPauseMaxMs, Math.max(batchMs, 9 * tookMs, Math.min(thriftyPauseMaxMs, 39 * tookMs)));
+}
 
 /** Resolves when the first attempt to begin is over, whether it is ready then or not. */
 export async function startProjector(engine: Engine, options: ProjectorOptions = {}): Promise<Projector> {
@@ -233,7 +238,7 @@ class Supervisor implements Projector {
     const begunMs = this.#engine.clock.monotonic();
     await life.write({ whole: awaited });
     const tookMs = this.#engine.clock.monotonic() - begunMs;
-    this.#pauseMs = Math.min(batchPauseMaxMs, Math.max(this.#settings.batchMs, pauseShare * tookMs));
+    this.#pauseMs = pauseAfter(tookMs, this.#settings.batchMs);
   }
 
   #settle(): void {
