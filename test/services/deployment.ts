@@ -18,6 +18,7 @@ export const patienceMs = 90_000;
 
 const root = resolve(import.meta.dirname, "../..");
 const compiled = join(tmpdir(), "loopledger-compile-cache");
+const node = [process.execPath, "--disable-warning=ExperimentalWarning"];
 
 export interface Ended {
   /** The exit code, or the signal that ended it. */
@@ -86,17 +87,16 @@ export class DeploymentUnderTest {
 
   /** `behind`: the words of a program that starts it in surroundings of its own. */
   start(service: DistributedName, more: Variables = {}, behind: readonly string[] = []): ServiceProcess {
-    return this.#spawn(service, [join(root, "services", service, "src/main.ts")], more, behind);
+    return this.#spawn(service, [...behind, ...node, join(root, "services", service, "src/main.ts")], more);
   }
   command(...words: string[]): ServiceProcess {
-    return this.#spawn(words.join(" "), [join(root, "packages/cli/src/main.ts"), ...words], {});
+    return this.#spawn(words.join(" "), [...node, join(root, "packages/cli/src/main.ts"), ...words], {});
   }
   run(...words: string[]): Promise<Ended> {
     return this.command(...words).ended;
   }
-  #spawn(name: string, words: readonly string[], more: Variables, behind: readonly string[] = []): ServiceProcess {
+  #spawn(name: string, [program = "", ...given]: readonly string[], more: Variables): ServiceProcess {
     const env = environmentOn(this.grounds, { NODE_COMPILE_CACHE: compiled, NO_COLOR: "1", LOOPLEDGER_LEASE_MS: "600", LOOPLEDGER_LOG_LEVEL: "error", LOOPLEDGER_PORT: "0", ...more });
-    const [program = "", ...given] = [...behind, process.execPath, "--disable-warning=ExperimentalWarning", ...words];
     const started = new ServiceProcess(name, spawn(program, given, { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }));
     this.#started.push(started);
     return started;

@@ -109,6 +109,10 @@ export class Liveness {
     const allowedMs = holder === "expired" ? owner.leaseMs : this.#limits(owner) + this.#engine.silenceMs;
     return silentMs > allowedMs ? "gone" : "live";
   }
+  /** The owner's process is not known to be dead, and its lease runs. */
+  async isSeen(owner: Owner): Promise<boolean> {
+    return this.#engine.host.look(owner.host) !== "dead" && (await this.#holder(owner.id)) === "live";
+  }
   #holder(id: OwnerId): Promise<HolderState> {
     const now = this.#engine.clock.monotonic();
     const known = this.#answers.get(id);

@@ -13,6 +13,7 @@ import { type Decision, decide } from "../core/session/decide.ts";
 import { type SessionState, holderOf } from "../core/session/state.ts";
 import type { CarryEnd, Carrier, Crew } from "./carrier.ts";
 import type { Engine } from "./engine.ts";
+import { Holders } from "./holders.ts";
 import type { Part } from "./supervision.ts";
 
 export interface OffersSettings {
@@ -45,6 +46,7 @@ export class Offers {
   readonly #decided = new Map<SessionId, number>();
   /** Sessions that are left to others for a moment: the seq that they stand at, and since when (monotonic ms). */
   readonly #left = new Map<SessionId, { readonly seq: number; readonly since: number }>();
+  readonly #holders: Holders;
   readonly #parts: { readonly sessions: Part; readonly timers: Part };
   #stopListening: (() => void) | null = null;
 
@@ -54,6 +56,7 @@ export class Offers {
     this.#carrier = parts.carrier;
     this.#settings = parts.settings;
     this.#parts = { sessions: engine.supervision.part("offers.sessions"), timers: engine.supervision.part("offers.timers") };
+    this.#holders = new Holders({ liveness: crew.liveness, part: this.#parts.timers, lookMs, offer: (sessionId) => this.offer(sessionId) });
   }
 
   start(): void {
@@ -72,6 +75,7 @@ export class Offers {
     this.#stopListening?.();
     this.#stopping.abort();
     for (const cancel of this.#alarms.values()) cancel();
+    this.#holders.stop();
     await new Promise<void>((resolve) => {
       const cancel = this.#parts.timers.after(this.#settings.stopMsMax ?? stopMsMax, resolve, "stop");
       void Promise.all(this.#carried.values()).then(() => {
@@ -93,6 +97,7 @@ export class Offers {
     const state = this.#engine.folds.peek(sessionId);
     if (!state || !this.#hasWork(state)) {
       this.#left.delete(sessionId);
+      this.#holders.forget(sessionId);
       this.#parts.sessions.works(sessionId);
       return;
     }
@@ -165,7 +170,8 @@ export class Offers {
 
   #rest(sessionId: SessionId, end: CarryEnd): void {
     if (end.kind !== "rest") return;
-    if (end.on === "holder") this.#alarm(sessionId, lookMs);
+    const holder = this.#engine.folds.peek(sessionId)?.owner;
+    if (end.on === "holder" && holder) this.#holders.wait(sessionId, holder);
     if (end.on === "holder" || !this.#crew.scheduler) return;
     // Who waits for another role or for a person still has the timers to write.
     const state = this.#engine.folds.peek(sessionId);
@@ -181,6 +187,7 @@ export class Offers {
     this.#alarms.set(sessionId, cancel);
   }
   #silence(sessionId: SessionId): void {
+    this.#holders.forget(sessionId);
     this.#alarms.get(sessionId)?.();
     this.#alarms.delete(sessionId);
   }

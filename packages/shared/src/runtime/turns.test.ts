@@ -30,8 +30,8 @@ function world() {
   const ownership = createMemoryOwnership({ clock });
   const hosts = createMemoryHosts();
   let hostsMade = 0;
-  /** One process of its own host that works; `cycles` of a session before it says that it is built. */
-  const join = async ({ cycles = 1, works = true } = {}): Promise<Peer> => {
+  /** One process of its own host that works; `cycles` of a session before it says that it is built, each of which takes its time. */
+  const join = async ({ cycles = 1, takesMs = stepMs } = {}): Promise<Peer> => {
     const process = createMemoryProcess(clock);
     const engine = makeEngine(
       {
@@ -44,13 +44,11 @@ function world() {
     const liveness = new Liveness(engine, () => 60_000);
     await liveness.start();
     const ran: string[] = [];
-    const runner: CycleRunner = { cycle: "build", role: "worker", run: stepsOf(engine, ran, cycles), settle: () => Promise.resolve(), perform: () => Promise.resolve() };
+    const runner: CycleRunner = { cycle: "build", role: "worker", run: stepsOf(engine, ran, { cycles, takesMs }), settle: () => Promise.resolve(), perform: () => Promise.resolve() };
     const crew = { runners: [runner], scheduler: null, liveness };
     const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: 100 } });
-    if (works) {
-      await liveness.join(["worker"]);
-      offers.start();
-    }
+    await liveness.join(["worker"]);
+    offers.start();
     closing.push(async () => {
       if (process.state === "killed") return;
       const stopped = offers.stop();
@@ -65,12 +63,12 @@ function world() {
 }
 
 /** Fails its cycle until it has done enough of them, so that one session has several steps of one owner. */
-function stepsOf(engine: Engine, ran: string[], cycles: number): CycleRunner["run"] {
+function stepsOf(engine: Engine, ran: string[], { cycles, takesMs }: { readonly cycles: number; readonly takesMs: number }): CycleRunner["run"] {
   return async (tenure) => {
     const { open } = tenure.state;
     if (!open) return;
     ran.push(tenure.sessionId);
-    await new Promise<void>((resolve) => engine.clock.after(stepMs, resolve));
+    await new Promise<void>((resolve) => engine.clock.after(takesMs, resolve));
     const actor = { kind: "worker", id: engine.ownerId } as const;
     const { iteration } = open;
     if (iteration < cycles) {
@@ -144,6 +142,27 @@ it("who joins gets its share of what others hold: they hand it back between two 
   expect(rivals(seen)).toBe(0);
   expect(seen.length).toBeLessThan(70);
   for (const id of names(40)) expect((await first.engine.folds.open(id as SessionId)).open?.cycle).toBe("review");
+});
+
+it("sessions that wait for a holder cost one look a moment together, and all of them go on when it is dead", async () => {
+  const { clock, join } = world();
+  const holder = await join({ takesMs: 3_600_000 });
+  await submit(holder, names(40));
+  await clock.advance(stepMs / 2);
+  const other = await join();
+  let looks = 0;
+  const { look } = other.engine.host;
+  Object.assign(other.engine.host, { look: (host: Parameters<typeof look>[0]) => {
+    looks++;
+    return look(host);
+  } });
+  await clock.advance(10 * stepMs);
+  expect(other.ran).toEqual([]);
+  // One look in 50 ms, and one for each record that makes a session be offered: not forty in 50 ms.
+  expect(looks).toBeLessThan(1_000);
+  holder.process.kill();
+  await clock.advance(2 * leaseMs + 2 * stepMs);
+  expect(new Set(other.ran)).toEqual(new Set(names(40)));
 });
 
 it("a lease service that has forgotten everybody costs no session a turn for long, and no record", async () => {
