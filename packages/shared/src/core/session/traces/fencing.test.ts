@@ -78,7 +78,7 @@ describe("left out: who dropped a session claims the next epoch", () => {
 describe("left out: an owner holds only the cycles that it serves", () => {
   it("the worker of the build lets go of the review, and a checker claims it", () => {
     const story = dispatched().given(claim("W", { serves: ["build"] }), asks("k1"), own("tool_result", { key: "k1" }), own("built"), owed());
-    expect(decide(story.state, { ownerId: "W" as never, serves: ["build"], carries: true, ownerIs: "live" })).toMatchObject({ do: "hand_back" });
+    expect(decide(story.state, { ownerId: "W" as never, serves: ["build"], carries: true, ownerIs: "live" })).toMatchObject({ do: "wait" });
     story.given(claim("C", { serves: ["review"] }), passes(), owed());
     expect(story.status.disposition).toBe("done");
   });
