@@ -24,9 +24,10 @@ export function nextChange(engine: Engine, sessionId: SessionId, limits: ChangeL
       resolve();
     };
     const { until } = limits;
-    const stopListening = engine.folds.follow(sessionId, ({ state }) => {
+    const judge = (state: SessionState): void => {
       if (!until || until(state)) done();
-    }, "changes");
+    };
+    const stopListening = engine.folds.follow(sessionId, (change) => judge(change.state), "changes");
     const stopTimer = engine.supervision.part("changes").after(limits.maxMs, done, sessionId);
     limits.signal.addEventListener("abort", done, { once: true });
   });
