@@ -6,7 +6,7 @@ import { type OwnKafka, makeTopics, ownKafka, ownRedis } from "../support/parts/
 import { until } from "../support/until.ts";
 import { distributedGrounds } from "../support/worlds/distributed-grounds.ts";
 import type { Grounds } from "../support/worlds/grounds.ts";
-import { Fleet, patienceMs } from "./fleet.ts";
+import { Fleet, type Wanted, patienceMs } from "./fleet.ts";
 import { auditOf, miscounted } from "./judging.ts";
 
 vi.setConfig({ testTimeout: 3 * patienceMs, hookTimeout: patienceMs });
@@ -30,7 +30,7 @@ async function sound(fleet: Fleet, views = true): Promise<void> {
   expect((await auditOf(fleet, { views })).violations).toEqual([]);
 }
 
-test("Redis is emptied, killed, away for ten seconds and back empty under live holders: nothing stops, nothing happens twice", async () => {
+test("F51 F55 Redis is emptied, killed, away for ten seconds and back empty under live holders: nothing stops, nothing happens twice", async () => {
   const redis = await ownRedis();
   closing.push(() => redis.stop());
   const grounds = await distributedGrounds("redis-dies");
@@ -55,7 +55,7 @@ test("Redis is emptied, killed, away for ten seconds and back empty under live h
   expect(await sendTo(redis.url, "INFO", "server")).toMatch(/uptime_in_seconds:\d{1,2}\r/);
 });
 
-test("a worker that is stopped beyond its lease finishes nothing: another one does, and what the first writes when it wakes is void and shown", async () => {
+test("F11 a worker that is stopped beyond its lease finishes nothing: another one does, and what the first writes when it wakes is void and shown", async () => {
   const fleet = await fleetOn(await distributedGrounds("stopped"));
   const [, , , first] = [...(await fleet.launchAll(["checker", "scheduler", "projector"])), fleet.launch("worker", { LOOPLEDGER_FAILPOINTS: "worker.before_built=stop" })] as const;
   await (first as ServiceProcess).ready();
@@ -71,7 +71,7 @@ test("a worker that is stopped beyond its lease finishes nothing: another one do
   expect((await fleet.run("events", "late", "--void")).out).toMatch(/built/);
 });
 
-test("a broker that dies in the midst of steps, and an answer to a produce that never comes, cost time and nothing else", async () => {
+test("F30 F33 a broker that dies in the midst of steps, and an answer to a produce that never comes, cost time and nothing else", async () => {
   const kafka = await ownKafka({ proxied: true });
   closing.push(() => kafka.stop());
   const fleet = await fleetOn(await groundsOn(kafka));
@@ -81,9 +81,11 @@ test("a broker that dies in the midst of steps, and an answer to a produce that 
   await stepsFrom(fleet, 0, 10);
   // The worker's own answer is lost, and it sends the same bytes again.
   const [proxy] = kafka.proxies;
+  const voids = (): number => [...fleet.watch.voids.values()].reduce((sum, count) => sum + count, 0);
+  const before = voids();
   const swallowed = await proxy?.swallow("Produce");
   expect(swallowed).toMatchObject({ api: "Produce" });
-  await waitFor("the record that came twice", () => [...fleet.watch.voids.keys()].find((what) => /duplicate|rival/.test(what)));
+  await waitFor("the record that came twice", () => voids() > before);
   const from = fleet.watch.steps.length;
   await kafka.kill();
   await expect(fleet.engine.ledger.end()).rejects.toThrow();
@@ -91,6 +93,33 @@ test("a broker that dies in the midst of steps, and an answer to a produce that 
   await stepsFrom(fleet, from, 5);
   await sound(fleet);
   expect(started.filter((one) => one.isOver)).toEqual([]);
+});
+
+test("F27 the readers of the goals topic change in the midst of steps: each goal is one session, taken in by whoever has its partition then", async () => {
+  const fleet = await fleetOn(await distributedGrounds("rebalance"));
+  const first = fleet.launch("intake");
+  await fleet.launchAll(["worker", "checker", "scheduler", "projector"]);
+  await first.ready();
+  const wanted: Wanted = { door: "idempotent", iterations: 2, stepMs: 200 };
+  const put = (from: number, to: number): Promise<void> => fleet.put(Array.from({ length: to - from }, (_, index) => `s-${from + index}`), () => wanted);
+  const goalsOf = async (one: ServiceProcess): Promise<number> => Number(/^loopledger_intake_goals_total (\d+)$/m.exec((await one.text("/metrics")).body)?.[1]);
+  await put(0, 20);
+  await stepsFrom(fleet, 0, 5);
+  const second = fleet.launch("intake");
+  await second.ready();
+  for (let count = 20; (await goalsOf(second)) === 0; count += 6) {
+    expect(count).toBeLessThan(200);
+    await put(count, count + 6);
+    await waitFor("the goals", () => [...fleet.submitted.keys()].every((id) => fleet.watch.state(id)));
+  }
+  // The second had partitions; the first one's come to it when that one is gone.
+  const count = fleet.submitted.size;
+  await put(count, count + 10);
+  first.kill("SIGKILL");
+  await first.ended;
+  await put(count + 10, count + 20);
+  await sound(fleet);
+  expect(await goalsOf(second)).toBeGreaterThanOrEqual(10);
 });
 
 async function groundsOn(kafka: OwnKafka): Promise<Grounds> {

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.close());
 
-test("five schedulers are killed in turn under a hundred sessions: one accepted dispatch a cause, and nothing is left over", async () => {
+test("F15 five schedulers are killed in turn under a hundred sessions: one accepted dispatch a cause, and nothing is left over", async () => {
   // The worker does not schedule: whatever its owner did not write itself is a scheduler's.
   const schedulers = Array.from({ length: 5 }, () => fleet.launch("scheduler"));
   await Promise.all([...schedulers.map((one) => one.ready()), fleet.launchAll(["worker", "checker", "projector"])]);
