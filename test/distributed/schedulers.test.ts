@@ -56,7 +56,7 @@ test("where nobody dies, of three workers and two checkers less than one claim i
 
 test("a fourth worker has its share of the steps five seconds after it is there", async () => {
   await fleet.launchAll(["worker", "worker", "worker", "checker", "scheduler"]);
-  for (let index = 0; index < 120; index++) await fleet.submit(`s-${index}`, { iterations: 15, stepMs: 400 });
+  for (let index = 0; index < 120; index++) await fleet.submit(`s-${index}`, { iterations: 20, stepMs: 3_000 });
   await until(() => fleet.watch.steps.length > 150, { what: "steps of three workers", timeoutMs: patienceMs });
   const before = new Set(fleet.watch.claims.map(({ ownerId }) => ownerId));
   const fourth = fleet.launch("worker");
