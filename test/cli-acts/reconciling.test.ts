@@ -31,7 +31,10 @@ test("an unsafe effect that nobody knows stops the session, named with its key, 
     effects: [{ key: "mail:ann", tool: "deploy", contract: "unsafe", state: "unknown" }], waitingOn: [{ kind: "reconciliation", id: "mail:ann" }],
   });
   const { next } = (await here.cli("explain", "h", "--json")).json() as never as { next: string };
-  expect(next).toBe("loopledger reconcile h mail:ann --happened --evidence 'what you saw'");
+  expect(next).toBe("loopledger reconcile h mail:ann --happened --evidence TEXT  # or: --did-not-happen --evidence TEXT");
+  for (const said of ["--happened", "--did-not-happen"]) {
+    expect(await here.cli("reconcile", "h", "mail:ann", said, "--evidence", "TEXT")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("TEXT stands for what you saw") });
+  }
   const settled = await here.cli("reconcile", "h", "mail:ann", "--happened", "--result", '{"id": 7}', "--evidence", "it is in the outbox", "--json");
   expect(settled.json()).toMatchObject({ act: "reconciled", disposition: "running", effects: [{ key: "mail:ann", state: "confirmed" }] });
   expect((await here.cli("events", "h", "--json")).rows().find((row) => row["type"] === "reconciled")).toMatchObject({

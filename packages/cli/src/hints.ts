@@ -35,8 +35,9 @@ export function typable(text: string, calling: Calling): string {
 }
 
 function commandOf(command: string, calling: Calling): string {
-  const [, name = "", rest = ""] = /^loopledger (\S+)(.*)$/s.exec(command) ?? [];
-  return [programFrom(calling), ` ${name}${rest}`, ...flagsFor(name, rest, calling)].join("");
+  // Flags go before the shell comment that names another way.
+  const [, name = "", rest = "", comment = ""] = /^loopledger (\S+)(.*?)(  # .*)?$/s.exec(command) ?? [];
+  return [programFrom(calling), ` ${name}${rest}`, ...flagsFor(name, rest, calling), comment].join("");
 }
 
 function flagsFor(name: string, rest: string, calling: Calling): string[] {

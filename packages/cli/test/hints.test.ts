@@ -13,6 +13,9 @@ test("a command that is told gets the flags that lead to the same ledger, where 
   expect(flagsOf("loopledger status s", { dataFolder: "/data/one two" })).toBe("status s --data '/data/one two'");
   expect(flagsOf("loopledger status s", { url: "http://127.0.0.1:9" })).toBe("status s --url http://127.0.0.1:9");
 });
+test("flags go before the shell comment that names another way", () => {
+  expect(flagsOf("loopledger resume s  # or, to accept this one: with --accept-check", { dataFolder: "/data" })).toBe("resume s --data /data  # or, to accept this one: with --accept-check");
+});
 test("what never goes through a gateway is not told to", () => {
   expect(flagsOf("loopledger serve --roles gateway", { url: "http://127.0.0.1:9" })).toBe("serve --roles gateway");
 });

@@ -90,7 +90,7 @@ async function fencingLook(state: SessionState, effect: Effect, help: Help): Pro
   if (!answer) return null;
   if (answer.status === "happened") {
     throw new CliError("happened", `The target says that ${effect.key} happened: ${JSON.stringify(answer.result).slice(0, 400)}`, {
-      exitCode: exitCodes.failed, next: `loopledger reconcile ${quoted(state.sessionId)} ${quoted(effect.key)} --happened --evidence 'the target says so'`,
+      exitCode: exitCodes.failed, next: `loopledger reconcile ${quoted(state.sessionId)} ${quoted(effect.key)} --happened --evidence TEXT`,
     });
   }
   if (answer.status !== "did_not_happen") {

@@ -29,6 +29,7 @@ function settlingOf(key: string, options: Options): Settling {
   const { happened = false, didNotHappen = false, result, evidence } = options;
   if (happened === didNotHappen) throw new UsageError("Say one of --happened and --did-not-happen.");
   if (didNotHappen && (evidence ?? "").trim() === "") throw new UsageError("--did-not-happen takes --evidence: how you know.");
+  if (evidence?.trim() === "TEXT") throw new UsageError("TEXT stands for what you saw: put your own words in its place. Nothing was settled.");
   if (didNotHappen && result !== undefined) throw new UsageError("--result goes with --happened only.");
   return {
     key, outcome: happened ? "happened" : "did_not_happen", evidence: evidence ?? "a person's word",

@@ -96,7 +96,7 @@ describe("why it stands still, and what to type", () => {
     { name: "not dispatched", acts: [submit()], why: /nobody has dispatched/, next: "loopledger advance session-1" },
     {
       name: "a check that was changed", acts: [...toReview(), own("status", { disposition: "waiting", reason: "check_changed", error: "package.json" })],
-      why: /package\.json/, next: "loopledger resume session-1 --accept-check",
+      why: /package\.json/, next: "loopledger resume session-1  # or, to accept this one: with --accept-check",
     },
   ];
   test.each(cases)("$name", ({ acts, why, next }) => {
@@ -116,13 +116,13 @@ describe("why it stands still, and what to type", () => {
     expect(explanation.why).toContain("mail:ann's");
     expect(explanation.why).toContain("mail:bob");
     expect(explanation.why).toMatch(/until 2030-\d\d-\d\dT/);
-    expect(explanation.next).toBe("loopledger reconcile session-1 'mail:ann'\\''s' --happened --evidence 'what you saw'");
+    expect(explanation.next).toBe("loopledger reconcile session-1 'mail:ann'\\''s' --happened --evidence TEXT  # or: --did-not-happen --evidence TEXT");
   });
 
   test("a dead owner is told, where the caller could look", () => {
     const story = begin(toBuild());
     expect(asked(story, { owner: "gone" })).toMatchObject({ next: "loopledger advance session-1", why: expect.stringContaining("is gone") });
-    expect(asked(story, { owner: "gone" }).answers.active.text).toContain("that process is gone");
+    expect(asked(story, { owner: "gone" }).answers.active.text).toMatch(/^no: its process is gone; the next one goes on/);
   });
 
   test("a rejection is final, and a new session is the way on", () => {

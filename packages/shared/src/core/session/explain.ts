@@ -130,6 +130,6 @@ function activeText(status: StatusView, owner: OwnerLooks): string {
   if (!status.active || !status.owner) return "no";
   const who = `${status.owner.role} ${status.owner.id}`;
   const again = status.attempt > 1 ? `, attempt ${status.attempt}` : "";
-  const gone = owner === "gone" ? "; that process is gone" : "";
-  return `yes: ${status.active} of iteration ${status.iteration}${again}, by ${who} in epoch ${status.epoch}${gone}`;
+  const what = `${status.active} of iteration ${status.iteration}${again}, by ${who} in epoch ${status.epoch}`;
+  return owner === "gone" ? `no: its process is gone; the next one goes on (${what})` : `yes: ${what}`;
 }

@@ -64,7 +64,8 @@ function unknownOutcome(state: SessionState, id: string): Standstill {
   });
   return {
     why: `${count(open.length, "call was", "calls were")} asked for and nobody knows the outcome: ${named.join("; ")}. No work is done before it is settled.`,
-    next: `loopledger reconcile ${id} ${quoted(first?.key ?? "KEY")} --happened --evidence 'what you saw'`,
+    // What somebody saw is theirs to say: the word in its place is refused, so that the line pasted as it stands settles nothing.
+    next: `loopledger reconcile ${id} ${quoted(first?.key ?? "KEY")} --happened --evidence TEXT  # or: --did-not-happen --evidence TEXT`,
   };
 }
 
@@ -110,7 +111,7 @@ function waits(state: SessionState, reason: Reason, id: string): Standstill {
       return suspended(state, "Who claimed it has no such handler in its configuration; add it there first, then resume", `loopledger resume ${id}`);
     case "evidence_missing": return suspended(state, "A payload that it needs is missing from the blob store", `loopledger resume ${id}`);
     case "check_changed":
-      return suspended(state, "The check is another one than the one that was pinned; put the original back, or accept this one", `loopledger resume ${id} --accept-check`);
+      return suspended(state, "The check is another one than the one that was pinned; put the original back and resume, or accept this one", `loopledger resume ${id}  # or, to accept this one: with --accept-check`);
     default: return { why: `It waits (${reason}).`, next: `loopledger status ${id}` };
   }
 }
