@@ -21,7 +21,11 @@ fail() { printf 'NOT AS SHOWN: %s\n' "$*" >&2; exit 1; }
 # expect CODE COMMAND...: shows the command, runs it, and stops where it leaves with another code.
 expect() {
   wanted=$1; shift
-  printf '\n$ loopledger %s\n' "$*"
+  printf '\n$ loopledger'
+  for word; do
+    case $word in *' '*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
+  done
+  printf '\n'
   code=0
   "$loopledger" "$@" || code=$?
   [ "$code" = "$wanted" ] || fail "loopledger $1 left with $code, not $wanted"
