@@ -26,6 +26,14 @@ describe("run", () => {
     ]);
   });
 
+  test("each task is the goal and what the check says now; reports do not pile up", async () => {
+    const [, , ...check] = twoLines(shop);
+    shop.write("check.sh", "#!/bin/sh\ntouch work\nn=$(grep -c built work)\necho \"report $n\"\n[ \"$n\" -ge 3 ]\n");
+    expect(await shop.run("run", "write lines", "--maker", "./maker.sh", ...check, "--id", "three")).toMatchObject({ code: 0 });
+    const built = (await shop.records("three")).filter(({ type, data }) => type === "dispatched" && data["cycle"] === "build");
+    expect(built.map(({ data }) => data["task"])).toEqual([0, 1, 2].map((n) => `write lines\n\nThe check says:\nreport ${n}`));
+  });
+
   test("with --json says nothing but the status on stdout", async () => {
     const ended = await shop.run("run", "write two lines", ...twoLines(shop), "--json");
     expect(JSON.parse(ended.out)).toMatchObject({ disposition: "done", iteration: 2, receipt: { check: { name: "run/check" } } });

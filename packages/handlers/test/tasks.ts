@@ -7,6 +7,8 @@ export const sessionId = "s-1" as SessionId;
 
 export interface TaskChanges {
   readonly task?: string;
+  /** Of a check's leaf; else the task. */
+  readonly title?: string;
   readonly input?: JsonObject;
   readonly steps?: StepApi;
   readonly epoch?: number;
@@ -19,9 +21,9 @@ export function makerTask({ task = "Make it work", input, steps = stepsDouble().
     input: input ?? { sessionId, iteration: 1, leaf: "goal", task, goal: { goal: "g" }, inputs: {}, context: [], previousVerdict: null, epoch },
   };
 }
-export function checkTask({ task = "Make it work", input, steps = stepsDouble().api, epoch = 1, wallSecondsLeft = null }: TaskChanges = {}): CheckTask {
+export function checkTask({ task = "Make it work", title = task, input, steps = stepsDouble().api, epoch = 1, wallSecondsLeft = null }: TaskChanges = {}): CheckTask {
   return {
-    sessionId, dispatch: "d-2" as EventId, iteration: 1, leaf: "goal", task, epoch: epoch as Epoch, attempt: 1, steps, wallSecondsLeft,
+    sessionId, dispatch: "d-2" as EventId, iteration: 1, leaf: "goal", task, title, epoch: epoch as Epoch, attempt: 1, steps, wallSecondsLeft,
     input: input ?? { sessionId, iteration: 1, leaf: "goal", goal: { goal: "g" }, inputs: {}, built: { summary: "s" } },
   };
 }

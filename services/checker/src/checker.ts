@@ -11,7 +11,7 @@ import type { Actor } from "@loopledger/shared/core/events/envelope";
 import { budgetLine, spentToTheLast } from "@loopledger/shared/core/budget/budget";
 import type { JsonObject } from "@loopledger/shared/core/json";
 import { own } from "@loopledger/shared/core/session/persistent-map";
-import { checkOf } from "@loopledger/shared/core/session/plan";
+import { checkOf, nodeOf } from "@loopledger/shared/core/session/plan";
 import type { OpenDispatch, SessionState } from "@loopledger/shared/core/session/state";
 import type { Check } from "@loopledger/shared/ports";
 import { type CycleRunner, type Engine, StaleOwner, Steps, type Tenure, fit, watchTenure } from "@loopledger/shared/runtime";
@@ -92,8 +92,8 @@ async function runFresh(
 function taskOf({ tenure, open }: Review, steps: Steps): CheckTask {
   const { state } = tenure;
   return {
-    sessionId: tenure.sessionId, dispatch: open.eventId, iteration: open.iteration, leaf: open.leaf, task: open.task, epoch: tenure.epoch, attempt: open.attempts,
-    input: checkInput(state, open), steps, wallSecondsLeft: budgetLine(state, "wallSeconds").remaining,
+    sessionId: tenure.sessionId, dispatch: open.eventId, iteration: open.iteration, leaf: open.leaf, task: open.task, title: nodeOf(state, open.leaf)?.title ?? open.task,
+    epoch: tenure.epoch, attempt: open.attempts, input: checkInput(state, open), steps, wallSecondsLeft: budgetLine(state, "wallSeconds").remaining,
   };
 }
 

@@ -57,7 +57,7 @@ async function runAgain({ state, receipt, check, input, live }: Verifying): Prom
   const steps = new HeardSteps({ budget: budgetOf(state) as unknown as Json, seq: state.seq });
   const task: CheckTask = {
     sessionId: state.sessionId, dispatch: `verify-${receipt.seq}` as never, epoch: state.epoch, iteration: state.lastCheck?.iteration ?? state.iteration, leaf: rootLeaf,
-    task: state.submission?.goal.goal ?? "", attempt: 1, input, steps, wallSecondsLeft: null,
+    task: state.submission?.goal.goal ?? "", title: state.submission?.goal.goal ?? "", attempt: 1, input, steps, wallSecondsLeft: null,
   };
   const run = await check.run(task, { signal: new AbortController().signal, live });
   return { fault: faultOf(run, steps.gaps), revision: run.revision };

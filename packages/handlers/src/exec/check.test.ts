@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { CheckRun } from "@loopledger/shared/core/effects/handling";
 import { expect, test } from "vitest";
 import { checkTask, fixture, running, stepsDouble, workbench } from "../../test/support.ts";
@@ -20,6 +22,26 @@ test("exit 1 to 123 is FAIL with one next step made of the task and the end of t
   const run = await runLine("echo 1 test failed; exit 1");
   expect(run).toMatchObject({ verdict: "FAIL", nextSteps: ["Mend the login\n\nThe check says:\n1 test failed"], evidence: { exitCode: 1 } });
   expect((await runLine("exit 123")).verdict).toBe("FAIL");
+});
+
+test("a second FAIL says what the check says now, and nothing of what it said before", async () => {
+  const bench = await workbench();
+  const check = bench.make({ checks: { c: { exec: "cat report; exit 1", shell: true } } }).check("c");
+  let task = "Mend the login";
+  for (const report of ["first report", "second report", "third report"]) {
+    await writeFile(join(bench.folder, "report"), `${report}\n`);
+    const run = await check?.run(checkTask({ title: "Mend the login", task }), running());
+    expect(run?.nextSteps).toEqual([`Mend the login\n\nThe check says:\n${report}`]);
+    task = run?.nextSteps[0] as string;
+  }
+});
+
+test("a next step holds the end of a long output, not its beginning", async () => {
+  const run = await runLine("echo the oldest line; yes filler | head -n 20000; echo the newest line; exit 1");
+  const [step] = run.nextSteps as string[];
+  expect(step).toMatch(/^Mend the login\n\nThe check says:\n[\s\S]*\nthe newest line$/);
+  expect(step).not.toContain("the oldest line");
+  expect(step?.length).toBeLessThanOrEqual(4100);
 });
 
 test.each([["exit 75"], ["exit 124"], ["exit 125"], ["exit 255"], ["kill -TERM $$"], ["kill -9 $$"]])("%s is INCONCLUSIVE", async (line) => {

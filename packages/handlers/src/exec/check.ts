@@ -69,5 +69,5 @@ function exitOf(exit: Extract<Ended, { kind: "exit" }>, told: { end: ExecEnd; ta
   const evidence = { exitCode: code, output };
   const common = { evidence, revision: null, cannotStart: false, usage: {} };
   if (code === 0) return { verdict: "PASS", nextSteps: [], ...common };
-  return { verdict: "FAIL", nextSteps: [nextStepOf(task.task, output)], ...common, fingerprint: fingerprintOf(`check_exit_${code}`, end.log.tail) };
+  return { verdict: "FAIL", nextSteps: [nextStepOf(task.title, output)], ...common, fingerprint: fingerprintOf(`check_exit_${code}`, end.log.tail) };
 }

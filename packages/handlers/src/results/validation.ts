@@ -49,9 +49,12 @@ function issueText(issue: z.core.$ZodIssue): string {
   return `${issue.path.map(String).join(".") || "validation"}: ${issue.message}`;
 }
 
-/** The one next step of a check that speaks by its exit code: the task, and the end of what was printed. */
-export function nextStepOf(task: string, output: string): string {
-  const head = cutText(task.trim() || "Make the check pass", 16_000);
+/**
+ * The one next step of a check that speaks by its exit code: the leaf's own words, and the end of what was printed.
+ * Never made of an earlier next step: reports would pile up in it.
+ */
+export function nextStepOf(title: string, output: string): string {
+  const head = cutText(title.trim() || "Make the check pass", 16_000);
   const tail = tailText(output.trim(), 4000);
   return tail === "" ? head : `${head}\n\nThe check says:\n${tail}`;
 }

@@ -39,7 +39,10 @@ export interface CheckTask {
   readonly epoch?: Epoch | undefined;
   readonly iteration: number;
   readonly leaf: string;
+  /** What was built last for this leaf: a next step of an earlier verdict, or the leaf's own words. */
   readonly task: string;
+  /** The leaf's own words: its title, or the text of the goal. No verdict changes them. */
+  readonly title: string;
   readonly attempt: number;
   /** `{ sessionId, iteration, leaf, goal, inputs, built }` */
   readonly input: JsonObject;
