@@ -54,6 +54,10 @@ describe("a record is told in one line", () => {
     }));
     expect(told).toMatchObject({ what: "FAIL", text: "Error: 3 is not 4" });
   });
+  test("a failed check by the test that failed, not by the counts and brackets behind it", () => {
+    const output = "not ok 1 - adds two numbers\n1..1\n# fail 1\n# duration_ms 94.617378\n(operator: '==')\n}\n";
+    expect(tell(record("check", { verdict: "FAIL", next_steps: ["Make it pass"], evidence: { exitCode: 1, output } }))).toMatchObject({ text: "not ok 1 - adds two numbers" });
+  });
   test("a failed check without output by its first next step", () => {
     expect(tell(record("check", { verdict: "FAIL", next_steps: ["Do this", "Do that"], evidence: {} }))).toMatchObject({ text: "Do this (and 1 more)" });
   });

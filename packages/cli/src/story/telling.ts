@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { NextStep } from "@loopledger/shared/core/events/check";
 import type { Json } from "@loopledger/shared/core/json";
-import { whyIn } from "@loopledger/shared/core/session/explain-text";
+import { tellingLineOf, whyIn } from "@loopledger/shared/core/session/explain-text";
 import type { VoidReason } from "@loopledger/shared/core/session/state";
 import type { Style } from "../printing.ts";
 
@@ -79,18 +79,10 @@ export function plainText(text: string): string {
 export function short(text: string): string {
   return text.length > 24 ? `${text.slice(0, 23)}…` : text;
 }
-/** The last line of a check's output that speaks of a failure, else its last words: for a person it says more than the next step that was made of it. */
+/** The line of a check's output that names the failure: for a person it says more than the next step that was made of it. */
 function lastOutput(evidence: Json): string | null {
-  const output = textIn(evidence, "output");
-  if (output === null) return null;
-  const lines = output.split("\n").map((line) => line.trim()).filter((line) => /\p{L}{2}/u.test(line) && !/^at /.test(line));
-  const last = lines.findLast((line) => /fail|error|not ok|expected|✖/i.test(line)) ?? lines.at(-1);
-  return last === undefined ? null : oneLine(last);
-}
-/** A text that stands in the evidence under this name. */
-function textIn(evidence: Json, name: string): string | null {
-  const text = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as { readonly [key: string]: Json })[name] : undefined;
-  return typeof text === "string" ? text : null;
+  const line = tellingLineOf(evidence);
+  return line === null ? null : oneLine(line);
 }
 function nextStepText(steps: readonly NextStep[]): string {
   const [first] = steps;

@@ -3,6 +3,7 @@ import type { BudgetLine, BudgetView } from "../budget/budget.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { SessionState } from "./state.ts";
 import type { EffectState, StatusView } from "./status.ts";
+import { tellingLine } from "./telling-line.ts";
 
 export function goalText(state: SessionState): string {
   const { submission } = state;
@@ -53,12 +54,16 @@ export function whyIn(evidence: Json): string | null {
   return typeof why === "string" ? why : null;
 }
 
-/** The last words of what a check printed, where its evidence holds them. */
-export function lastLineOf(evidence: Json): string | null {
+/** The line of a check's output that tells most, where its evidence holds an output. */
+export function tellingLineOf(evidence: Json): string | null {
   const output = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as JsonObject)["output"] : undefined;
-  const lines = typeof output === "string" ? output.split("\n").map((line) => line.trim()).filter((line) => /\p{L}{2}/u.test(line)) : [];
-  const last = lines.at(-1);
-  return last === undefined ? null : shortened(last);
+  return typeof output === "string" ? tellingLine(output) : null;
+}
+
+/** The same, short enough for a sentence. */
+export function lastLineOf(evidence: Json): string | null {
+  const line = tellingLineOf(evidence);
+  return line === null ? null : shortened(line);
 }
 
 export function shortened(text: string): string {
