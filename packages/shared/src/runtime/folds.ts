@@ -184,6 +184,7 @@ export class Folds {
       try {
         if (this.#options.only && !this.#options.only(sessionId)) continue;
         const kept = this.#kept.get(sessionId);
+        if (!this.#isHome(kept, entry)) continue;
         if (kept) this.#apply(kept, entry);
         else if (!sessionId.startsWith("_ledger/")) this.#meet(sessionId, entry);
       } catch (error) {
@@ -191,6 +192,11 @@ export class Folds {
       }
     }
     this.#positions.tell();
+  }
+
+  /** What lies elsewhere than its key belongs is no session's: whoever reads the session's own partition never sees it, and its offset says nothing there. */
+  #isHome(kept: Kept | undefined, { key, partition }: LogEntry): boolean {
+    return kept?.state.position?.partition === partition || this.#options.ledger.partitionOf(key) === partition;
   }
 
   /** An entry of a session that is not kept: its history is read first, and again after a pause where that fails. */
