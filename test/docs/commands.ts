@@ -34,7 +34,7 @@ export function namedInDocument(path: string): Named[] {
   return readFileSync(path, "utf8").split("\n").flatMap((line, index) => {
     if (line.startsWith("```")) code = !code;
     const texts = code || line.startsWith("    ") ? [line.trim().replace(/^\$ /, "")] : [...line.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "");
-    const plain = texts.map((text) => text.replace(/^(?:\S*\/)?bin\/loopledger /, "loopledger ").replace(/\s+# .*$/, ""));
+    const plain = texts.map((text) => text.replace(/^(?:\S*\/)?bin\/loopledger /, "loopledger "));
     return plain.flatMap(namedIn).map((words) => ({ place: `${path}:${index + 1}`, words }));
   });
 }
@@ -49,7 +49,7 @@ function namedIn(text: string): string[][] {
   const inner = [...text.matchAll(/`(loopledger [^`]+)`/g)].map((match) => match[1] ?? "");
   // A text that ends in a blank is the beginning of one.
   const whole = inner.length === 0 && !text.endsWith(" ") && /(^|&& |while )loopledger [a-z]/.test(text) ? [text] : [];
-  return [...inner, ...whole].flatMap((one) => one.split(/ && | \|\| |; | [|<>] /)).map((one) => one.trim().replace(/^while /, ""))
+  return [...inner, ...whole].flatMap((one) => one.split(/ && | \|\| |; | [|<>] /)).map((one) => one.trim().replace(/^while /, "").replace(/\s+# .*$/, ""))
     .filter((one) => /^loopledger [a-z]/.test(one)).flatMap((one) => {
       const split = splitWords(one);
       return split.ok ? [split.words.slice(1)] : [];
