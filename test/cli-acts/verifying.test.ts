@@ -107,3 +107,9 @@ test("logs --follow shows what a running cycle prints while it prints it, and no
   expect(out.match(/first/g)).toHaveLength(1);
   expect(out.match(/second/g)).toHaveLength(1);
 });
+
+test("where no config has the check, the refusal says what to type", async () => {
+  await here.submit("elsewhere");
+  expect((await here.carry("elsewhere")).receipt).not.toBeNull();
+  expect(await here.cli("verify", "elsewhere")).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/No config here has the check[\s\S]* verify elsewhere --config FILE/) });
+});

@@ -89,6 +89,7 @@ describe("without Kafka", () => {
     const folder = { ...folderGrounds.variables, LOOPLEDGER_KAFKA_BROKERS: "", LOOPLEDGER_REDIS_URL: "", LOOPLEDGER_TOPIC_PREFIX: "" };
     const on = (...words: string[]) => stage.command(words, folder).ended;
     expect(await on("dlq", "list", "--json")).toEqual({ code: 0, out: "", err: "" });
+    expect(await on("dlq", "list")).toMatchObject({ code: 0, out: "", err: expect.stringMatching(/no dead letters[\s\S]*no goals topic[\s\S]*LOOPLEDGER_KAFKA_BROKERS/) });
     expect(await on("dlq", "show", "x")).toMatchObject({ code: 2, out: "" });
     expect(await on("serve", "--roles", "intake", "--port", "0")).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/goals topic[\s\S]*LOOPLEDGER_KAFKA_BROKERS/) });
     expect(await stage.service("intake", folder).ended).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/goals topic[\s\S]*LOOPLEDGER_KAFKA_BROKERS/) });

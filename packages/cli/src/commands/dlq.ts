@@ -50,7 +50,10 @@ function list(context: CommandContext, { limit, cursor }: ListOptions): Promise<
       after = page.next;
       if (left <= 0 && !json) print.note(`More follow: --cursor '${page.next}'`);
     }
-    if (told === 0 && !json) print.note(cursor === undefined ? "There are no dead letters." : "There are no more dead letters.");
+    if (told === 0 && !json) {
+      print.note(cursor === undefined ? "There are no dead letters." : "There are no more dead letters.");
+      if (!letters.hasTopic) print.note("A data folder has no goals topic: LOOPLEDGER_KAFKA_BROKERS names the Kafka whose dead letters are meant.");
+    }
     return exitCodes.done;
   });
 }

@@ -30,7 +30,7 @@ async function verifyHere(context: CommandContext, session: OpenSession): Promis
   const { receipt } = state;
   if (!receipt) throw noReceipt(state);
   const check = (await checkHandlers(context, engine, state)).check(receipt.check.name);
-  if (!check) throw noCheck(receipt.check.name);
+  if (!check) throw noCheck(receipt.check.name, sessionId);
   const final = await finalCheck(session, receipt.finalCheckSeq);
   const [{ verify }, { checkInput }] = await Promise.all([import("../verifying/verification.ts"), import("@loopledger/checker/checker")]);
   return verify({
@@ -54,6 +54,8 @@ function noReceipt(state: SessionState): UsageError {
   const why = state.end?.reason === "no_mutation_owed" ? "The check was green before any work, so there is none for work." : "It is not done.";
   return new UsageError(`The session ${state.sessionId} has no receipt. ${why}`, { code: "no_receipt", next: `\`loopledger explain ${state.sessionId}\` shows how it stands.` });
 }
-function noCheck(name: string): UsageError {
-  return new UsageError(`No config here has the check ${name}.`, { code: "handler_missing", next: "Type it in the project's folder, or name its config with --config." });
+function noCheck(name: string, sessionId: string): UsageError {
+  return new UsageError(`No config here has the check ${name}.`, {
+    code: "handler_missing", next: `Name the config that has it: \`loopledger verify ${sessionId} --config FILE\`, where FILE is the project's loopledger.config.ts. Or type it in the project's folder.`,
+  });
 }

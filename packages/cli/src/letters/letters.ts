@@ -15,6 +15,8 @@ export interface ReplayedLetter {
   readonly topic: string;
 }
 export interface Letters {
+  /** False where goals come over no topic, and so none can fail there. */
+  readonly hasTopic: boolean;
   page(query: { readonly limit: number; readonly cursor?: string | undefined }): Promise<{ readonly items: readonly DeadLetterRow[]; readonly next: string | null }>;
   /** Throws `unknown_dead_letter`. */
   get(id: string): Promise<ShownLetter>;

@@ -19,6 +19,7 @@ async function openLetters(context: CommandContext): Promise<Letters> {
 
 /** A data folder has no goals topic. */
 const noLetters: Letters = {
+  hasTopic: false,
   page: async () => ({ items: [], next: null }),
   get: async (id) => {
     throw unknownLetter(id);

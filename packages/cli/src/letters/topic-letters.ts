@@ -13,6 +13,7 @@ export async function topicLetters(distributed: Distributed, { print }: CommandC
   const clock = createSystemClock();
   const { inbox, deadLetters } = await openIntakePorts(distributed, { clock, ids: createSystemIds(), log: spokenLog(print.note) });
   return {
+    hasTopic: true,
     page: (query) => deadLetters.list(query),
     get: async (id) => {
       const letter = await deadLetters.get(id);

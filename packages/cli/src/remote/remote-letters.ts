@@ -5,6 +5,7 @@ import { type Remote, ask, withQuery } from "./gateway.ts";
 export function remoteLetters(remote: Remote): Letters {
   const pathOf = (id: string): string => `/v1/dead-letters/${encodeURIComponent(id)}`;
   return {
+    hasTopic: true,
     page: ({ limit, cursor }) => ask(remote, { path: withQuery("/v1/dead-letters", { limit, cursor }) }),
     get: (id) => ask(remote, { path: pathOf(id) }),
     replay: (id, { value, key }) => ask(remote, {
