@@ -30,7 +30,7 @@ export interface Surroundings {
 const fine = (name: string, detail: string): Finding => ({ name, ok: true, detail, fix: null });
 const wrong = (name: string, detail: string, fix: string): Finding => ({ name, ok: false, detail, fix });
 const apply = "loopledger topics apply";
-const bringUp = "loopledger infra up";
+const bringUp = 'eval "$(loopledger infra up)"';
 
 /** All findings, in the order in which they are to be mended. Never throws. */
 export async function findSurroundings({ connection, redisUrl, registryUrl, prefix }: Surroundings): Promise<readonly Finding[]> {
@@ -110,6 +110,6 @@ export async function refuseUnprepared(connection: KafkaConnection, prefix: stri
   if (first === undefined) return;
   const code = first.name === "kafka" ? "ledger_unreachable" : "ledger_unprepared";
   throw new InfraError(code, faults.map(({ detail, name }) => (name === "kafka" ? detail : `${name}: ${detail}`)).join("; "), {
-    next: code === "ledger_unprepared" ? `\`${apply}\` makes and mends them.` : `See that Kafka runs there and lets this process in; \`${bringUp}\` starts one on this machine.`,
+    next: code === "ledger_unprepared" ? `\`${apply}\` makes and mends them.` : `See that Kafka runs there and lets this process in; \`loopledger infra up\` starts one on this machine.`,
   });
 }
