@@ -48,6 +48,14 @@ test.each([["exit 75"], ["exit 124"], ["exit 125"], ["exit 255"], ["kill -TERM $
   expect(await runLine(line)).toMatchObject({ verdict: "INCONCLUSIVE", cannotStart: false, nextSteps: [] });
 });
 
+test.each([
+  ["echo begun; echo the database is down >&2; echo; exit 75", "the check ended with exit code 75: the database is down"],
+  ["echo no room is left; kill -9 $$", "the check was ended by SIGKILL: no room is left"],
+  ["exit 75", "the check ended with exit code 75"],
+])("without a verdict its last words say why: %s", async (line, why) => {
+  expect(await runLine(line)).toMatchObject({ verdict: "INCONCLUSIVE", evidence: { why } });
+});
+
 test("a program or folder that is missing cannot start, said by the system or by a shell", async () => {
   const bench = await workbench();
   const handlers = bench.make({

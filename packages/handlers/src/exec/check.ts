@@ -4,6 +4,7 @@ import type { Running } from "@loopledger/shared/ports";
 import { type CheckDefinition, defaultSeconds } from "../config/definitions.ts";
 import type { HandlersDeps } from "../deps.ts";
 import { fingerprintOf } from "../results/fingerprint.ts";
+import { saying } from "../results/last-line.ts";
 import { inconclusive, nextStepOf, readValidation, validationBytesMax } from "../results/validation.ts";
 import type { Ended } from "../supervisor/launch.ts";
 import { type ExecEnd, runExec, whyNotStarted } from "./run.ts";
@@ -59,10 +60,10 @@ function verdictOf(end: ExecEnd, task: CheckTask, limits: { timeoutSeconds: numb
 function exitOf(exit: Extract<Ended, { kind: "exit" }>, told: { end: ExecEnd; task: CheckTask; output: string }): CheckRun {
   const { end, task, output } = told;
   const { code, signal } = exit;
-  if (code === null) return inconclusive(`the check was ended by ${signal ?? "a signal"}`, { output });
+  if (code === null) return inconclusive(`the check was ended by ${signal ?? "a signal"}${saying(end.log.tail)}`, { output });
   // 126 and 127 are a shell's words for a program that is missing or cannot be run.
   if (code === 126 || code === 127) return inconclusive(`the check could not start: exit code ${code}`, { output, cannotStart: true });
-  if (code === 75 || code >= 124) return inconclusive(`the check ended with exit code ${code}`, { output });
+  if (code === 75 || code >= 124) return inconclusive(`the check ended with exit code ${code}${saying(end.log.tail)}`, { output });
   if (end.result !== null) {
     return end.result.ok ? readValidation(end.result.value) : inconclusive(`the file that LOOPLEDGER_VALIDATION names is ${end.result.why}`, { output });
   }

@@ -1,10 +1,11 @@
 import type { CycleEnd, MakerTask } from "@loopledger/shared/core/effects/handling";
 import type { CycleLog } from "@loopledger/shared/core/events/fields";
-import { cutText, tailText } from "@loopledger/shared/core/json";
+import { cutText } from "@loopledger/shared/core/json";
 import type { Running } from "@loopledger/shared/ports";
 import { type MakerDefinition, defaultSeconds } from "../config/definitions.ts";
 import type { HandlersDeps } from "../deps.ts";
 import { fingerprintOf } from "../results/fingerprint.ts";
+import { lastLine, saying } from "../results/last-line.ts";
 import { type ResultFile, makerResult, readResult, retryAfterSeconds } from "../results/maker-result.ts";
 import type { Ended } from "../supervisor/launch.ts";
 import { type ExecEnd, runExec, whyNotStarted } from "./run.ts";
@@ -76,7 +77,7 @@ function exitOf(exit: Extract<Ended, { kind: "exit" }>, { end, external, nowMs }
   if (exit.code === 0 && !file.failure) return { kind: "built", result: makerResult(file, lastLine(log.tail)), log };
   const code = exit.signal === null ? `maker_exit_${exit.code}` : `maker_signal_${exit.signal}`;
   const how = exit.signal === null ? `ended with exit code ${exit.code}` : `was ended by ${exit.signal}`;
-  const message = file.error ?? `the maker ${how}${log.tail.trim() === "" ? "" : `: ${lastLine(log.tail)}`}`;
+  const message = file.error ?? `the maker ${how}${saying(log.tail)}`;
   const after = retryAfterSeconds(file, nowMs);
   return {
     ...failed(code, message, log), failure: isTransient(exit.code, { file, external }) ? "transient" : "deterministic",
@@ -92,8 +93,4 @@ function isTransient(code: number | null, { file, external }: { file: ResultFile
 
 function failed(code: string, message: string, log: CycleLog): Failed {
   return { kind: "failed", failure: "deterministic", code, message: cutText(message, 4096), fingerprint: fingerprintOf(code, log.tail), log };
-}
-
-function lastLine(text: string): string {
-  return tailText(text.trim().split("\n").at(-1)?.trim() ?? "", 500);
 }
