@@ -3,6 +3,7 @@ import { isLoopledgerError } from "@loopledger/shared/core/errors";
 import type { OpenEngine } from "../engine/engine-options.ts";
 import { Figures } from "../process/figures.ts";
 import { portTaken, refuseTakenPort, startHealth } from "../process/health.ts";
+import { within } from "../process/within.ts";
 import { Refusal } from "../refusals.ts";
 import { type RunningCrew, type Serving, buildCrew } from "./crew.ts";
 import type { Beside, Live, Listening, RoleName, Roles, Taking } from "./roles.ts";
@@ -78,7 +79,7 @@ type PortOptions = ServicesOptions & { readonly figures: Figures; readonly runni
 async function openPort({ engine, ledger }: OpenEngine, options: PortOptions): Promise<number> {
   const { figures, running, roles, host, port, principal } = options;
   const unready = async (): Promise<string[]> => {
-    const ledgerAnswers = await ledger.end().then(() => true, () => false);
+    const ledgerAnswers = await within(engine.supervision.part("figures"), ledger.end().then(() => true), false);
     const roles = running.filter((role) => !role.ready()).map((role) => role.name);
     return [...new Set([...(ledgerAnswers ? [] : ["ledger"]), ...roles, ...engine.supervision.faulty()])];
   };

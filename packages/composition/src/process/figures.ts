@@ -7,6 +7,7 @@ import { voidReasons } from "@loopledger/shared/core/session/state";
 import type { Ledger } from "@loopledger/shared/ports";
 import type { Change, Engine } from "@loopledger/shared/runtime";
 import { type Family, type Row, familyText } from "./prometheus.ts";
+import { within } from "./within.ts";
 
 const bucketsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] as const;
 
@@ -126,7 +127,7 @@ export class Figures {
 
   /** A ledger that does not answer has no lag that could be told; readiness says that it does not answer. */
   async #lag(): Promise<Row[]> {
-    const ends = await this.#engine.ledger.end().catch(() => null);
+    const ends = await within(this.#engine.supervision.part("figures"), this.#engine.ledger.end(), null);
     const folded = this.#engine.folds.folded();
     return [...(ends ?? [])].map(([partition, end]) => ({ labels: { partition: String(partition) }, value: Math.max(0, end - (folded.get(partition) ?? end)) }));
   }
