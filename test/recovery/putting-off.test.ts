@@ -198,6 +198,16 @@ describe("a target that does not answer", () => {
   });
 });
 
+test("an answer that was lost, and then a target that asks for days: the session does not sit it out, a person settles it", async () => {
+  answers = [lost, busy(9_999_999)];
+  await begin(one);
+  await world.until(async () => (await status()).disposition === "failed", "the end of the tries");
+  expect(await status()).toMatchObject({ reason: "incomplete_tool_turn", effects: [{ state: "unknown" }] });
+  expect(calls.every(({ at }) => at < 600_000 + (calls[0]?.at ?? 0))).toBe(true);
+  expect(calls).toHaveLength(2);
+  await sound();
+});
+
 test("a pause at once ends the waiting, and after the resumption the same call is made when its time is over", async () => {
   const act = (type: "pause_requested" | "resumed", data: object) => appendAct(peer.engine, id, { type, data, actor: { kind: "human", id: "olga" } } as unknown as Draft);
   answers = [busy(40)];

@@ -34,6 +34,8 @@ type Intent = DataOf<"tool_requested">;
 const triesMax = 5;
 /** How often a call is made that was lost each time and never happened. */
 const madeMax = 3;
+/** Longest time that a target may ask for before the call after a lost one, in ms: beyond it a person says what became of that one. */
+const askedMaxMs = 60_000;
 const never = new AbortController().signal;
 
 export class Effects {
@@ -136,6 +138,7 @@ export class Effects {
     const effect = lookUp(this.#tenure.state.effects, key);
     let askedMs = afterSeconds * 1000;
     for (let attempt = 1; effect && attempt < triesMax; attempt++) {
+      if (askedMs > askedMaxMs) return this.#giveUp(`${tool.name} asks for ${askedMs / 1000} s before it says what became of ${key}`);
       await this.#pauseFor(Math.max(250 * 2 ** attempt, askedMs));
       await this.#tenure.reclaim();
       const answer = await this.#call(tool, { key, args: effect.args, from: this.#tenure.since });
