@@ -12,6 +12,7 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
 import { LoopledgerError } from "../../core/errors.ts";
 import { registerCodecs } from "./codecs.ts";
+import { ComingUp } from "./coming-up.ts";
 import { connectKafka, type KafkaConnection } from "./connection.ts";
 import { unreachable } from "./patience.ts";
 
@@ -75,8 +76,14 @@ export async function openTopicReader(options: TopicReaderOptions): Promise<Topi
     consumer.seek({ topic: options.topic, partition, offset });
   };
   const member = new Member(options, { move, committed: () => admin.fetchOffsets({ groupId: options.group, topics: [options.topic] }), bounds: () => admin.fetchTopicOffsets(options.topic) });
-  consumer.on(consumer.events.GROUP_JOIN, () => member.joined());
-  consumer.on(consumer.events.CRASH, ({ payload }) => options.log(unreachable(options.topic, payload.error)));
+  const comingUp = new ComingUp();
+  consumer.on(consumer.events.GROUP_JOIN, () => {
+    comingUp.isUp();
+    member.joined();
+  });
+  consumer.on(consumer.events.CRASH, ({ payload, timestamp }) => {
+    if (comingUp.isWorthTelling(payload.error, timestamp)) options.log(unreachable(options.topic, payload.error));
+  });
   try {
     await Promise.all([admin.connect(), consumer.connect()]);
     if (!(await admin.listTopics()).includes(options.topic)) throw missing(options.topic);
