@@ -1,3 +1,6 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { identify } from "@loopledger/infra/process-identity";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Workshop, patienceMs } from "./workshop.ts";
 
@@ -136,6 +139,13 @@ describe("doctor and validate", () => {
     const { out, code } = await shop.run("doctor", "--json", "--config", "bad.yaml");
     expect(code).toBe(1);
     expect(JSON.parse(out).checks.find((check: { name: string }) => check.name === "config")).toMatchObject({ ok: false, fix: expect.any(String) });
+  });
+  test("parts of this data folder that run on other ports than the environment names are told", async () => {
+    mkdirSync(join(shop.folder, "moved", "infra"), { recursive: true });
+    shop.write("moved/infra/infra.json", JSON.stringify({ v: 1, keeper: null, nodes: [{ part: "redis", name: "redis", process: identify(process.pid), port: 29_999 }] }));
+    const { out, code } = await shop.start(["doctor", "--json", "--data", "moved"], { LOOPLEDGER_KAFKA_BROKERS: "127.0.0.1:9", LOOPLEDGER_REDIS_URL: "redis://127.0.0.1:9" }).ended;
+    expect(code).toBe(1);
+    expect(JSON.parse(out).checks.find((check: { name: string }) => check.name === "infra")).toMatchObject({ ok: false, detail: expect.stringContaining("redis://127.0.0.1:29999"), fix: expect.stringContaining("eval") });
   });
   test("a goal: what is bounded, pinned and asked", async () => {
     shop.write("right.yaml", "id: right\ngoal: x\nmaker: m\ncheck: c\nbudget: { iterations: 2 }\npolicy: { approvals: [{ everyIterations: 5 }] }\n");

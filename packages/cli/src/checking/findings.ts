@@ -31,14 +31,25 @@ export async function findAll(context: CommandContext): Promise<Finding[]> {
 }
 
 /** Kafka, Redis and the registry. Where the variables themselves are wrong, `settings` says so. */
-async function surroundings({ environment: { variables } }: CommandContext): Promise<readonly Finding[]> {
+async function surroundings({ environment: { variables }, dataFolder: folder }: CommandContext): Promise<readonly Finding[]> {
   try {
     const { findSurroundings } = await import("@loopledger/infra/findings");
-    return await findSurroundings(distributedOf(variables));
+    const found = await findSurroundings(distributedOf(variables));
+    return found.every(({ ok }) => ok) ? found : [...found, ...(await elsewhere(folder, variables))];
   } catch (error) {
     const { faults, message } = describeError(error);
     return [wrong("kafka", faults.join("; ") || message, "Mend the LOOPLEDGER_… variables that are named.")];
   }
+}
+
+/** Parts that `infra up` started here and that run at other addresses than the variables name: they were typed before a newer `up`. */
+async function elsewhere(folder: string, variables: CommandContext["environment"]["variables"]): Promise<readonly Finding[]> {
+  const { status } = await import("@loopledger/infra/launcher");
+  const { env, parts } = status(join(folder, "infra"));
+  const others = Object.entries(env).filter(([name, value]) => variables[name] !== undefined && variables[name] !== value);
+  if (others.length === 0 || !parts.every(({ state }) => state === "running")) return [];
+  const named = others.map(([name, value]) => `${name} is ${value} there`).join("; ");
+  return [wrong("infra", `what \`loopledger infra up\` started in this data folder runs on other ports: ${named}`, 'Type it again: eval "$(loopledger infra up)"')];
 }
 
 const node: Check = () => {
