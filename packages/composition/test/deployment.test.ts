@@ -65,6 +65,8 @@ describe("settings that cannot be right", () => {
     ["a certificate without its key", { ...kafka, LOOPLEDGER_KAFKA_TLS_CERT_FILE: "/no/such/file" }, /KEY_FILE: it is missing|cannot be read/],
     ["blobs elsewhere than in a folder", { LOOPLEDGER_BLOBS_URL: "s3://bucket" }, /no file: URL/],
     ["a prefix that no topic may have", { LOOPLEDGER_TOPIC_PREFIX: "a b" }, /TOPIC_PREFIX/],
+    ["tokens that nobody would ask for", { LOOPLEDGER_TOKENS_FILE: "/tokens" }, /^LOOPLEDGER_TOKENS_FILE: .* unset it/],
+    ["keys that nobody would sign with", { LOOPLEDGER_KEYS: "/keys" }, /^LOOPLEDGER_KEYS: .* unset it/],
     ["a port that is none", { LOOPLEDGER_PORT: "http" }, /^LOOPLEDGER_PORT: a port is a number/],
   ])("%s", (_what, given, fault) => {
     expect(faultsOf(() => readDeployment(given)).join("\n")).toMatch(fault);

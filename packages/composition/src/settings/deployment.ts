@@ -41,10 +41,16 @@ const shape = z.object({
   LOOPLEDGER_PROJECTION: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "letters, digits and . _ - only").optional(),
 });
 
+/** Whoever sets these believes to be protected by them: a process that reads neither refuses to run. */
+const unread: Readonly<Record<string, string>> = {
+  LOOPLEDGER_TOKENS_FILE: "this release asks nobody for a token and listens on loopback alone; unset it",
+  LOOPLEDGER_KEYS: "this release signs no record and checks no signature; unset it, and guard the topic by its ACL",
+};
+
 /** `dataFolder` goes before `LOOPLEDGER_DATA`. Throws `InvalidSettings` with every fault. */
 export function readDeployment(variables: Variables, dataFolder?: string): Deployment {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ""));
-  const faults: string[] = [];
+  const faults = Object.entries(unread).filter(([name]) => given[name] !== undefined).map(([name, why]) => `${name}: ${why}`);
   const runtime = collect(faults, () => readSettings(createSystemClock(), given));
   const distributed = collect(faults, () => readDistributed(given));
   const own = shape.safeParse(given);
