@@ -13,7 +13,8 @@ const dieIn = 5;
 function placeIn(folder: string, name: string): Place {
   const place = mkdtempSync(join(folder, `${name}-`));
   mkdirSync(join(place, "data"), { recursive: true });
-  return { folder: place, stepMs };
+  // Enough of them that no session is over before its process dies, however slowly the other one starts.
+  return { folder: place, stepMs, iterations: 1_000 };
 }
 
 export async function measureRestart(folder: string, rounds: number): Promise<Figure[]> {
