@@ -3,7 +3,7 @@
  * recorded one is ever signalled.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { bootIdOf, statOf } from "@loopledger/shared/process-table";
 import { pause } from "./waiting.ts";
 
 export interface ProcessIdentity {
@@ -23,15 +23,8 @@ export function isAlive({ pid, start }: ProcessIdentity): boolean {
 }
 
 function startOnLinux(pid: number): string | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in brackets may hold blanks and brackets itself, so fields count from its end.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    if (fields[0] === "Z" || fields[0] === "X") return null;
-    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}/${fields[19] ?? ""}`;
-  } catch {
-    return null;
-  }
+  const stat = statOf(pid);
+  return stat === null || stat.isOver ? null : `${bootIdOf()}/${stat.startTime}`;
 }
 
 function startByPs(pid: number): string | null {

@@ -32,11 +32,11 @@ describe("the host", () => {
     expect(host.look(named)).toBe("dead");
   });
 
-  it("counts a zombie as dead, and reads names that hold brackets and blanks", () => {
+  it("counts a zombie as dead when its last thread is over, and reads names that hold brackets and blanks", () => {
     const folder = makeFolder();
-    const show = (pid: number, state: string): void => {
+    const show = (pid: number, state: string, threads = 1): void => {
       mkdirSync(join(folder.path, String(pid)), { recursive: true });
-      const after = Array.from({ length: 18 }, (_, i) => i).join(" ");
+      const after = [...Array.from({ length: 16 }, (_, i) => i), threads, 0].join(" ");
       writeFileSync(join(folder.path, String(pid), "stat"), `${pid} (a) (b c) ${state} ${after} 4711 0 0\n`);
     };
     try {
@@ -52,7 +52,9 @@ describe("the host", () => {
       const other = (pid: number) => ({ ...host.self(), pid });
       show(70_001, "R");
       show(70_002, "Z");
-      expect([host.look(other(70_001)), host.look(other(70_002)), host.look(other(70_003))]).toEqual(["alive", "dead", "dead"]);
+      // Killed, and one of its threads still finishes a call.
+      show(70_004, "Z", 2);
+      expect([70_001, 70_002, 70_003, 70_004].map((pid) => host.look(other(pid)))).toEqual(["alive", "dead", "dead", "alive"]);
     } finally {
       folder.remove();
     }

@@ -124,13 +124,30 @@ describe("infra up", () => {
     const port = first.parts[0]?.port ?? 0;
     await killProcess(identityOf(first, "redis"));
     const other = createServer();
-    await new Promise<void>((done) => {
-      other.listen(port, "127.0.0.1", done);
+    await new Promise<void>((done, fail) => {
+      other.once("error", fail).listen(port, "127.0.0.1", done);
     });
     expect(await infra("up", "--only", "redis")).toMatchObject({ code: 1, err: expect.stringContaining(`Port ${port}, which redis would listen on, is taken`) });
     const mended = await upped("--only", "redis", "--ports", "free");
     expect(mended.parts[0]?.port).not.toBe(port);
     expect(await askRedis(mended.parts[0]?.port ?? 0, "PING")).toBe("+PONG");
+    await new Promise((done) => other.close(done));
+  });
+
+  test("after a down takes the ports that it had where any will do, and others where somebody has taken them meanwhile", async () => {
+    const first = await upped("--only", "redis", "--ports", "free");
+    const port = first.parts[0]?.port ?? 0;
+    expect(await infra("down")).toMatchObject({ code: 0 });
+    const again = await upped("--only", "redis", "--ports", "free");
+    expect(statesOf(again)).toEqual({ redis: "started" });
+    expect(again.env).toEqual(first.env);
+    expect(await infra("down")).toMatchObject({ code: 0 });
+    const other = createServer();
+    await new Promise<void>((done) => {
+      other.listen(port, "127.0.0.1", done);
+    });
+    const moved = await upped("--only", "redis", "--ports", "free");
+    expect(moved.parts[0]?.port).not.toBe(port);
     await new Promise((done) => other.close(done));
   });
 

@@ -141,7 +141,7 @@ export class KafkaProxy extends TcpProxy {
     return this.#rule(api, "drop", times);
   }
 
-  /** The broker takes the next `times` requests of this kind, and its answer never comes; the connection stays. */
+  /** The broker takes the next `times` requests of this kind (a produce that it refuses does not count), and its answer never comes; the connection stays. */
   swallow(api: KafkaApi, times = 1): Promise<SeenRequest> {
     return this.#rule(api, "swallow", times);
   }
@@ -200,6 +200,11 @@ export class KafkaProxy extends TcpProxy {
       const expected = awaited.get(frame.readInt32BE(4));
       if (!expected) return void client.write(frame);
       awaited.delete(expected.seen.correlationId);
+      // What the broker did not take, of a topic that has no leader yet say, passes, and the rule waits for the next.
+      if (expected.seen.api === "Produce" && !isTaken(frame)) {
+        expected.rule.left += 1;
+        return void client.write(frame);
+      }
       if (expected.rule.act === "cut-after") {
         client.resetAndDestroy();
         target.destroy();
@@ -209,6 +214,15 @@ export class KafkaProxy extends TcpProxy {
     });
     return (direction, chunk) => (direction === "request" ? requests : answers)(chunk);
   }
+}
+
+/**
+ * Whether the answer to a produce says that its first partition was taken. Up to version 8 it is: length, correlation id, count of
+ * topics, name, count of partitions, partition, error.
+ */
+function isTaken(answer: Buffer): boolean {
+  const afterName = 4 + 4 + 4 + 2 + answer.readInt16BE(12);
+  return answer.readInt16BE(afterName + 4 + 4) === 0;
 }
 
 function nameOf(number: number): KafkaApi | number {

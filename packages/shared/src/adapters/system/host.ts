@@ -2,10 +2,11 @@
  * What this host knows of its processes. A pid alone proves nothing, because pids are used again: a process is named by its
  * pid, its start time, the boot that it belongs to and its pid namespace.
  */
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { ClaimHost } from "../../core/events/claimed.ts";
 import type { Host, ProcessState } from "../../ports/index.ts";
+import { bootIdOf, statOf } from "./process-table.ts";
 
 export interface SystemHostOptions {
   /** Where the kernel shows its processes (default `/proc`); where it is missing, less can be told. */
@@ -13,13 +14,13 @@ export interface SystemHostOptions {
 }
 
 export function createSystemHost({ proc = "/proc" }: SystemHostOptions = {}): Host {
-  const own = statOf(proc, process.pid);
+  const own = statOf(process.pid, proc);
   const hasProc = own !== null;
   const self: ClaimHost = hasProc
     ? {
         pid: process.pid,
         startTime: own.startTime,
-        bootId: readFileSync(`${proc}/sys/kernel/random/boot_id`, "utf8").trim(),
+        bootId: bootIdOf(proc),
         pidNamespace: readlinkSync(`${proc}/self/ns/pid`),
       }
     : { pid: process.pid, startTime: "", bootId: hostname(), pidNamespace: process.platform };
@@ -28,24 +29,10 @@ export function createSystemHost({ proc = "/proc" }: SystemHostOptions = {}): Ho
     look: (other): ProcessState => {
       if (other.bootId !== self.bootId || other.pidNamespace !== self.pidNamespace) return "elsewhere";
       if (!hasProc) return answersSignal(other.pid) ? "alive" : "dead";
-      const stat = statOf(proc, other.pid);
+      const stat = statOf(other.pid, proc);
       return stat === null || stat.startTime !== other.startTime || stat.isOver ? "dead" : "alive";
     },
   };
-}
-
-/** Null where there is no such process. The name in brackets may hold blanks and brackets itself, so fields count from its end. */
-function statOf(proc: string, pid: number): { startTime: string; isOver: boolean } | null {
-  let text: string;
-  try {
-    text = readFileSync(`${proc}/${pid}/stat`, "utf8");
-  } catch {
-    return null;
-  }
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  const [state = ""] = fields;
-  // Field 22 of the whole line, in ticks since boot. Z is a zombie and X a process that is being taken away.
-  return { startTime: fields[19] ?? "", isOver: state === "Z" || state === "X" };
 }
 
 /** Without /proc: a pid that cannot be signalled for want of rights exists all the same. */
