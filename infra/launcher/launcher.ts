@@ -4,7 +4,7 @@
  * L1. One `up` or `down` at a time on a folder; a second `up` finds what the first one started.
  * L2. A process is noted before anybody waits for it, so that a killed `up` leaves nothing that `down` cannot end.
  * L3. `down` ends exactly what is noted, by pid and start, and leaves no process, port, lock or note behind. The data stays
- *     until `purge`.
+ *     until `purge`, and with it which ports it had: a later `up` to which any will do takes the same ones.
  */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -20,7 +20,7 @@ import { choosePorts, isFree, type PortChoice, portTaken } from "./ports.ts";
 import { endProcess, isAlive, killProcess, type ProcessIdentity } from "./process-identity.ts";
 import { startRedis, waitRedisReady } from "./redis.ts";
 import { registryKind, registryUrl, startRegistry, waitRegistryReady } from "./registry.ts";
-import { dropNode, environmentOf, type InfraState, type NodeState, noteNode, type PartName, partNames, readState, removeState, writeState } from "./state.ts";
+import { dropNode, environmentOf, type InfraState, type NodeState, noteNode, type PartName, partNames, portsOf, readPorts, readState, removeState, writeState } from "./state.ts";
 
 export type { PartName, ProcessIdentity };
 export { partNames };
@@ -101,10 +101,11 @@ async function bringPart(part: PartName, { nodes }: InfraState, options: UpOptio
   }
 }
 
-/** On the ports that it had, where it ran before. */
+/** On the ports that it had, where it ran before; after a `down` too, where any ports will do. */
 async function startNode(part: PartName, known: NodeState | undefined, { folder, variables, tell, ports = "default" }: UpOptions): Promise<NodeState> {
   const wanted = part === "kafka" ? ["kafka", "kafka-controller"] : [part];
-  const chosen = await portsFor(wanted, known, ports);
+  const had = known ? portsOf(known) : ports === "free" ? readPorts(folder)[part] : undefined;
+  const chosen = had?.length === wanted.length ? await portsFor(wanted, had, ports) : await choosePorts(wanted, ports);
   const port = chosen[part] ?? 0;
   tell(`starting ${part} on 127.0.0.1:${port}`);
   switch (part) {
@@ -123,12 +124,10 @@ async function startNode(part: PartName, known: NodeState | undefined, { folder,
 }
 
 /** Those that it had, unless somebody else took one meanwhile and any others will do. */
-async function portsFor(wanted: readonly string[], known: NodeState | undefined, choice: PortChoice): Promise<Record<string, number>> {
-  if (known === undefined) return choosePorts(wanted, choice);
-  const had = [known.port, ...(known.controllerPort === undefined ? [] : [known.controllerPort])];
+async function portsFor(wanted: readonly string[], had: readonly number[], choice: PortChoice): Promise<Record<string, number>> {
   const areFree = (await Promise.all(had.map(isFree))).every((free) => free);
   if (!areFree && choice === "free") return choosePorts(wanted, choice);
-  if (!areFree) throw portTaken(known.name, had.join(" or "));
+  if (!areFree) throw portTaken(wanted[0] ?? "", had.join(" or "));
   return Object.fromEntries(wanted.map((name, index) => [name, had[index] ?? 0]));
 }
 

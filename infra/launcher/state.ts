@@ -29,6 +29,7 @@ export interface InfraState {
 
 const empty: InfraState = { v: 1, nodes: [], keeper: null };
 const fileOf = (folder: string): string => join(folder, "infra.json");
+const portsFileOf = (folder: string): string => join(folder, "ports.json");
 
 export function readState(folder: string): InfraState {
   try {
@@ -40,13 +41,36 @@ export function readState(folder: string): InfraState {
 }
 
 export function writeState(folder: string, state: InfraState): void {
-  const prepared = `${fileOf(folder)}.${process.pid}`;
-  writeFileSync(prepared, `${JSON.stringify(state, null, 2)}\n`);
-  renameSync(prepared, fileOf(folder));
+  writeWhole(fileOf(folder), state);
 }
 
+function writeWhole(file: string, content: object): void {
+  const prepared = `${file}.${process.pid}`;
+  writeFileSync(prepared, `${JSON.stringify(content, null, 2)}\n`);
+  renameSync(prepared, file);
+}
+
+/** Nothing runs any more. The ports stay noted beside the data: shells hold what was printed of them. */
 export function removeState(folder: string): void {
+  const { nodes } = readState(folder);
+  if (nodes.length > 0) writeWhole(portsFileOf(folder), { ...readPorts(folder), ...Object.fromEntries(nodes.map((node) => [node.part, portsOf(node)])) });
   rmSync(fileOf(folder), { force: true });
+}
+
+/** Those that a node listens on, Kafka's second one behind its first. */
+export function portsOf({ port, controllerPort }: NodeState): readonly number[] {
+  return [port, ...(controllerPort === undefined ? [] : [controllerPort])];
+}
+
+/** Where each part listened when it was ended here. */
+export function readPorts(folder: string): Readonly<Partial<Record<PartName, readonly number[]>>> {
+  try {
+    const noted = Object.entries(JSON.parse(readFileSync(portsFileOf(folder), "utf8")) as object);
+    return Object.fromEntries(noted.filter(([, ports]) => Array.isArray(ports) && ports.every(Number.isInteger)));
+  } catch {
+    // Without the note, or with one that somebody spoilt, any other port will do.
+    return {};
+  }
 }
 
 /** Puts a node in the place of one of the same name. */

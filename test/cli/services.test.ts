@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { freePorts } from "@loopledger/infra/ports";
 import { until } from "../support/until.ts";
 import { type Running, Workshop, twoLines, patienceMs } from "./workshop.ts";
 
@@ -112,6 +113,16 @@ describe("serve", () => {
     expect(await shop.run("submit", "goals/two.yaml", "--wait")).toMatchObject({ code: 0 });
     roles.process.kill("SIGTERM");
     expect(await roles.ended).toMatchObject({ code: 0, out: "ready\n" });
+  });
+
+  test("listens where LOOPLEDGER_PORT says, and where --port says before that", async () => {
+    project();
+    const [port = 0, other = 0] = await freePorts(2);
+    const named = shop.start(["serve", "--roles", "projector"], { LOOPLEDGER_PORT: String(port) });
+    const asked = shop.start(["serve", "--roles", "projector", "--port", String(other)], { LOOPLEDGER_PORT: String(port) });
+    for (const one of [named, asked]) await until(() => /^ready$/m.test(one.out()), { what: "ready", timeoutMs: patienceMs / 2 });
+    expect([await portOf(named), await portOf(asked)]).toEqual([port, other]);
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
   });
 
   test("several processes share one data folder, each with its roles", async () => {

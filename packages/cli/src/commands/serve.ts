@@ -16,8 +16,8 @@ export const register: Register = (program, bind) => {
   program.command("serve")
     .description("Serves the roles that are named; several processes may share one data folder. Prints `ready` when it takes work.")
     .option("--roles <list>", `of ${roleNames.join(", ")} (default: all)`)
-    .option("--port <n>", "gateway, or health and metrics (default 7420 with the gateway's role, else any free one)")
-    .option("--host <address>", "the address to listen on", "127.0.0.1")
+    .option("--port <n>", "gateway, or health and metrics (default: LOOPLEDGER_PORT, else 7420 with the gateway's role and any free one without it)")
+    .option("--host <address>", "the address to listen on (default: LOOPLEDGER_HOST, else 127.0.0.1)")
     .addHelpText("after", example("loopledger serve --roles scheduler,worker,checker,projector --port 7421"))
     .action(serveAction(bind));
 };
@@ -31,9 +31,9 @@ function serveAction(bind: Bind) {
     const deployment = await context.deployment();
     const hasTopic = deployment.distributed !== null;
     if (!hasTopic && roles.every((name) => name === "intake")) throw needsKafka("intake");
-    const port = portOf(options.port, roles.includes("gateway") ? gatewayPort : 0);
+    const port = portOf(options.port, deployment.port ?? (roles.includes("gateway") ? gatewayPort : 0));
     const project = await projectFor(context, roles);
-    const host = options.host ?? "127.0.0.1";
+    const host = options.host ?? deployment.host;
     return serveRoles({
       deployment, place: context, project, host, port, names: roles, roles: await rolesOf(roles.filter((name) => hasTopic || name !== "intake")), principal: context.environment.user,
       draining: () => context.print.note("loopledger: draining"),

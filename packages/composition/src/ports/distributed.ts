@@ -58,7 +58,7 @@ function connectionOf({ brokers, sasl, tls }: Distributed, { log, stays }: Openi
 }
 /** The client tells of every try; what comes of it is told by whoever asked for it. */
 function kafkaTalk(log: Log, level: "warn" | "error", message: string): void {
-  log.debug({ kafka: message, level }, "Kafka's client");
+  log.debug({ kafka: message, severity: level }, "Kafka's client");
 }
 
 async function schemasOf({ registryUrl }: Distributed, { clock, log }: Opening): Promise<Schemas | undefined> {
