@@ -12,7 +12,7 @@ export interface Fold {
 export const realFold: Fold = { evolve, statusOf };
 type View = NonNullable<AuditInputs["views"]>[number];
 
-/** Its verdict on every entry, and its view at the end, or after every entry. */
+/** Its verdict on every entry, and its view at the end, or after every entry. What lies away from home is not counted to the session: its reader never sees it. */
 export function saidBy(fold: Fold, ledger: readonly DumpRow[], everywhere = false): AuditInputs {
   let state = emptySession(testSession);
   const views: View[] = [];
@@ -23,7 +23,8 @@ export function saidBy(fold: Fold, ledger: readonly DumpRow[], everywhere = fals
   const verdicts = ledger.map(({ partition, offset, time, key, text, verified }) => {
     const entry = entryOfText(text ?? "", { partition, offset: offset as never, time: time as never, key: key ?? "", verified: verified ?? "off" });
     const { state: after, verdict } = fold.evolve(state, entry, sha256);
-    state = after;
+    const isStray = state.position !== null && state.position.partition !== partition;
+    if (!isStray || verdict.kind !== "void") state = after;
     if (everywhere) look(offset + 1);
     return { partition, offset, verdict: verdict.kind, reason: verdict.kind === "void" ? verdict.reason : null, seq: verdict.kind === "accepted" ? verdict.seq : null };
   });

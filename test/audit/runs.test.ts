@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AuditInputs, type Report, audit, dumpRow, effectRow, verdictRow } from "@loopledger/audit";
 import type { SessionId } from "@loopledger/shared/core/brand";
+import { partitionOf } from "@loopledger/shared/core/placement";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { createSystemIds } from "@loopledger/shared/system";
 import { dumpRow as rowOf, verdictRows } from "loopledger/commands/ledger";
@@ -48,7 +49,8 @@ describe.each([{ adapter: "memory", make: () => memoryWorld() }, { adapter: "SQL
   /** The target stamps real time, so its log is evidence only where the ledger does too. */
   async function inputs(sessions: readonly string[]): Promise<AuditInputs> {
     const entries = await world.entries();
-    const judge = verdictRows({ ids: createSystemIds() });
+    const partitions = entries.filter(({ key }) => key.startsWith("_ledger/")).length;
+    const judge = verdictRows({ ids: createSystemIds(), ledger: { partitionOf: (key) => partitionOf(key, partitions) } });
     const views = await Promise.all(sessions.map(async (sessionId) => {
       const status = JSON.parse(JSON.stringify(statusOf(await stateOf(world, sessionId as SessionId)))) as Record<string, unknown>;
       return { kind: "view" as const, sessionId, status };

@@ -6,7 +6,9 @@ import { absentFiles, blobs, deadLetters, secrets, streams } from "./checks/outs
 import { atRest, families } from "./checks/standing.ts";
 import { ViewWatch, cursors } from "./checks/views.ts";
 import { Coverage } from "./coverage.ts";
-import type { Entry } from "./fold/session.ts";
+import { begins } from "./fold/judge.ts";
+import { homeOf, inLogOrder, partitionsOf } from "./fold/placement.ts";
+import { type Entry, Session } from "./fold/session.ts";
 import type { AuditInputs, AuditOptions, VerdictRow } from "./inputs.ts";
 import { type Counts, Findings, type Report } from "./report.ts";
 import { type Trail, entryOf, follow, placeOf } from "./trail.ts";
@@ -25,8 +27,10 @@ export function audit(inputs: AuditInputs, options: AuditOptions = {}): Report {
   const entries = inputs.ledger.map(entryOf);
   const claims = claimsOf(inputs.verdicts ?? []);
   const trails = new Map<string, Trail>();
+  const partitions = partitionsOf(entries);
   for (const [id, list] of bySession(entries)) {
-    const trail = follow(id, list, { claims, findings, watches: [coverage, views] });
+    const home = homeOf(list, { partitions, begins });
+    const trail = follow(new Session(id, home), inLogOrder(list, home), { claims, findings, watches: [coverage, views] });
     views.over(trail.session);
     trails.set(id, trail);
   }
@@ -47,19 +51,17 @@ function claimsOf(rows: readonly VerdictRow[]): ReadonlyMap<string, VerdictRow> 
   return claims;
 }
 
-/** The entries of each session in log order, whatever order the dump has them in. */
+/** In whatever order the dump has them. */
 function bySession(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
-  const keyed = Map.groupBy(entries.filter(({ key }) => key !== null && !isLedgerKey(key)), ({ key }) => key ?? "");
-  for (const list of keyed.values()) list.sort((a, b) => (a.partition === b.partition ? a.offset - b.offset : a.time - b.time));
-  return keyed;
+  return Map.groupBy(entries.filter(({ key }) => key !== null && !isLedgerKey(key)), ({ key }) => key ?? "");
 }
 
 function countsOf(trails: ReadonlyMap<string, Trail>): Counts {
   const counts: Counts = { accepted: 0, held: 0, void: {} };
-  for (const { accepted, voided, held } of trails.values()) {
+  for (const { accepted, voided, held, strays } of trails.values()) {
     counts.accepted += accepted.length;
     counts.held += held;
-    for (const { reason } of voided) counts.void[reason] = (counts.void[reason] ?? 0) + 1;
+    for (const { reason } of [...voided, ...strays]) counts.void[reason] = (counts.void[reason] ?? 0) + 1;
   }
   return counts;
 }

@@ -4,8 +4,8 @@
  */
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import { recordTextMax } from "@loopledger/shared/core/events/parse";
-import { type Judgement, type Read, accept, judge, read } from "./fold/judge.ts";
-import { type Case, type Entry, Session } from "./fold/session.ts";
+import { type Judgement, type Read, accept, isStray, judge, read } from "./fold/judge.ts";
+import type { Case, Entry, Session } from "./fold/session.ts";
 import type { DumpRow, VerdictRow } from "./inputs.ts";
 import type { Findings } from "./report.ts";
 import type { VoidReason } from "./rows.ts";
@@ -40,6 +40,8 @@ export interface Trail {
   readonly voided: readonly Voided[];
   /** Entries that came after a record which this release does not know, and that record. */
   readonly held: number;
+  /** Entries that lie away from the session's home and that no reader took: they are no part of its log, and nobody counts them to it. */
+  readonly strays: readonly Voided[];
 }
 
 export function entryOf(row: DumpRow): Entry {
@@ -61,8 +63,9 @@ export interface Following {
   readonly watches: readonly Watch[];
 }
 
-export function follow(id: string, entries: readonly Entry[], { claims, findings, watches }: Following): Trail {
-  const session = new Session(id);
+/** The way of a session through entries in log order. */
+export function follow(session: Session, entries: readonly Entry[], { claims, findings, watches }: Following): Trail {
+  const strays: Voided[] = [];
   const accepted: Accepted[] = [];
   const voided: Voided[] = [];
   let held = 0;
@@ -72,15 +75,19 @@ export function follow(id: string, entries: readonly Entry[], { claims, findings
     const claim = claims.get(placeOf(entry));
     if (claim) compare(session, { read: heard, own, claim }, findings);
     const step = stepOf(session, { read: heard, own, claim });
-    for (const watch of watches) watch.before?.(step);
     const record = recordIn(heard);
+    if (isStray(session, entry) && step.outcome !== "accepted") {
+      strays.push({ record, entry, reason: own.kind === "void" ? own.refusal.reason : "malformed" });
+      continue;
+    }
+    for (const watch of watches) watch.before?.(step);
     take(step, record);
     if (step.outcome === "accepted" && record) accepted.push({ record, entry, seq: session.seq });
     if (step.outcome === "void" && step.reason) voided.push({ record, entry, reason: step.reason });
     if (step.outcome === "held") held += 1;
     for (const watch of watches) watch.after?.(step);
   }
-  return { session, accepted, voided, held };
+  return { session, accepted, voided, held, strays };
 }
 
 interface Heard {

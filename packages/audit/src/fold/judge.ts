@@ -18,7 +18,7 @@ import { goOn, oweReview } from "./following.ts";
 import { goalDigest, sha256 } from "./hashing.ts";
 import { actRules, rulesKnown } from "./people.ts";
 import { type Rule, remark } from "./rule.ts";
-import type { Case, Entry, Session } from "./session.ts";
+import { type Case, type Entry, Session } from "./session.ts";
 import { claimed, fenced } from "./tenure.ts";
 import { Tree, rootId } from "./tree.ts";
 
@@ -82,12 +82,14 @@ function ruleOf(record: LedgerRecord, way: Authorship): Rule<EventType> | undefi
   return (tables[way] as { readonly [T in EventType]?: Rule<EventType> })[record.type];
 }
 
+/** A stray's verdict rests on nothing that the session has become: at home nobody knows of it. */
 export function judge(session: Session, { entry, parsed }: Read): Judgement {
+  if (isStray(session, entry)) {
+    return no(entry.verified === "no" ? refuse("forbidden", "H3", "the signature does not hold") : refuse("malformed", "S2", `partition ${entry.partition}, home is ${session.home}`));
+  }
   if (session.hold) return { kind: "held", detail: session.hold.detail };
   if (entry.verified === "no") return no(refuse("forbidden", "H3", "the signature does not hold"));
   if (parsed.kind === "malformed") return no(refuse("malformed", "S5", parsed.detail));
-  const away = awayFromHome(session, entry);
-  if (away) return no(away);
   if (parsed.kind === "unknown") return { kind: "held", detail: parsed.detail };
   const { record } = parsed;
   if ((record.type === "goal_submitted" || record.type === "rules_raised") && record.data.rules > rulesKnown) {
@@ -100,8 +102,14 @@ function no(refusal: Refusal): Judgement {
   return { kind: "void", refusal };
 }
 
-function awayFromHome({ home }: Session, { partition }: Entry): Refusal | null {
-  return home === null || home === partition ? null : refuse("malformed", "S2", `partition ${partition}, home is ${home}`);
+/** It lies elsewhere than its session does. */
+export function isStray({ home }: Session, { partition }: Entry): boolean {
+  return home !== null && home !== partition;
+}
+/** Whether a session could begin with this entry. */
+export function begins(entry: Entry): boolean {
+  const { key } = entry;
+  return key !== null && judge(new Session(key), read(entry)).kind === "accepted";
 }
 /** What may count by every other rule counts once. */
 function repeats(session: Session, { eventId }: LedgerRecord): Refusal | null {

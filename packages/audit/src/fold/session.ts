@@ -132,7 +132,8 @@ export interface Child {
 
 export class Session {
   readonly id: string;
-  home: number | null = null;
+  /** The partition in which it lies; null where nothing says so: then that of the first record that a reader took. */
+  home: number | null;
   /** The ledger of its first accepted record. */
   ledgerId: string | null = null;
   submission: Submission | null = null;
@@ -193,8 +194,9 @@ export class Session {
   /** Verdicts of PASS that an evidence gap kept from counting. */
   readonly blockedPasses = new Set<string>();
 
-  constructor(id: string) {
+  constructor(id: string, home: number | null = null) {
     this.id = id;
+    this.home = home;
   }
   get isUnknown(): boolean {
     return this.end?.reason === "incomplete_tool_turn";

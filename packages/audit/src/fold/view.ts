@@ -55,7 +55,7 @@ export function statusOf(session: Session): StatusDocument {
   const owedTask = session.owed?.what === "dispatched" ? ((session.owed.content as { readonly task: string }).task) : null;
   return {
     sessionId: session.id, goal: submission && { text: submission.goal.goal, digest: submission.digest }, ...standing(session), asOf: session.seq,
-    position: session.home === null ? null : { partition: session.home, offset: session.offset }, epoch: session.epoch,
+    position: session.offset === null ? null : { partition: session.home, offset: session.offset }, epoch: session.epoch,
     owner: holder && { id: holder.id, role: holder.role }, active: holder && !session.end ? (open?.cycle ?? null) : null,
     iteration: open?.iteration ?? session.iteration, task: open?.task ?? owedTask,
     leaves: tree.nodes.map(({ id, title, status, seq }) => ({ id, title, status, passes: status === "verified", seq })),

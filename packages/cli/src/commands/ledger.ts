@@ -1,5 +1,6 @@
 /** `ledger dump`: the entries as the log holds them, accepted or not, or the verdicts of this release on them; for the audit and for keeping. */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import type { Verdict } from "@loopledger/shared/core/session/evolve";
 import type { LogEntry } from "@loopledger/shared/ports";
 import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
@@ -21,6 +22,8 @@ export const register: Register = (program, bind) => {
 };
 
 const chunkSize = 1_000;
+/** Keys under which a ledger says what it is: they are placed by their number, and are no sessions. */
+const isLedgerKey = (key: string): boolean => key.startsWith("_ledger/");
 
 function dump(context: CommandContext, { session, verdicts = false }: Options): Promise<ExitCode> {
   if (context.remote) throw new UsageError("ledger dump reads the ledger itself; a gateway does not hand it out.", { next: "Leave --url and LOOPLEDGER_URL out." });
@@ -66,14 +69,18 @@ export function dumpRow({ partition, offset, time, key, value }: LogEntry): { re
   return { partition, offset, time, key, headers, value: envelope ?? value, ...(whole && { text: value }), cursor };
 }
 
-/** What the fold of this release makes of entries that are handed in in log order; the ledger's own entries are no session's. */
-export function verdictRows({ ids }: Pick<Source, "ids">): (entry: LogEntry) => { readonly cursor: string } & Readonly<Record<string, unknown>> {
+/**
+ * What the fold of this release makes of entries that are handed in partition by partition, in any order of these; the ledger's own entries
+ * are no session's. What lies elsewhere than its key belongs is void: whoever reads the session never comes across it.
+ */
+export function verdictRows({ ids, ledger }: { readonly ids: Source["ids"]; readonly ledger: Pick<Source["ledger"], "partitionOf"> }): (entry: LogEntry) => { readonly cursor: string } & Readonly<Record<string, unknown>> {
   const folds = new Map<string, SessionFold>();
   return (entry) => {
     const { partition, offset, key } = entry;
     const fold = folds.get(key) ?? new SessionFold(key as SessionId, ids);
     folds.set(key, fold);
-    const { verdict } = fold.take(entry);
+    const isHome = isLedgerKey(key) || ledger.partitionOf(key) === partition;
+    const verdict: Verdict = isHome ? fold.take(entry).verdict : { kind: "void", reason: "malformed" };
     return {
       partition, offset, verdict: verdict.kind, reason: verdict.kind === "void" ? verdict.reason : null, seq: verdict.kind === "accepted" ? verdict.seq : null,
       cursor: `${partition}:${offset}`,
