@@ -8,8 +8,9 @@ export default defineConfig({
     globalSetup: ["test/support/parts/global-setup.ts"],
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Longer than any condition waits (`until`), so that a test that fails says what it waited for.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     passWithNoTests: false,
     allowOnly: false,
   },

@@ -228,7 +228,7 @@ describe("a session has one owner at a time", () => {
     expect(isAlive(maker)).toBe(true);
     first.process.kill("SIGKILL");
     expect(await first.ended).toMatchObject({ code: "SIGKILL" });
-    await until(() => !isAlive(maker), { timeoutMs: 5_000, what: "the maker's end" });
+    await until(() => !isAlive(maker), { what: "the maker's end", timeoutMs: patienceMs / 2 });
     shop.write("go", "");
     expect(await shop.run(...words)).toMatchObject({ code: 0 });
     const records = await types("slow");

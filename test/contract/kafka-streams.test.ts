@@ -11,7 +11,7 @@ const ids = createSystemIds();
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
-}, 60_000);
+}, 120_000);
 
 async function startGoals() {
   const prefix = uniquePrefix();
@@ -52,7 +52,7 @@ describe("a raw topic", () => {
     expect(text(own[0]?.headers["reason"] ?? null)).toBe("not_json");
     expect([...(own[0]?.headers["raw"] ?? [])]).toEqual([200]);
     expect(got.filter(({ key }) => key === null)).toMatchObject([{ topic, headers: {} }]);
-  }, 90_000);
+  }, 120_000);
 
   it("hands the same records on again where the handler threw, and to the next member where it was not done", async () => {
     const { write, read, told } = await startGoals();
@@ -106,5 +106,5 @@ describe("a raw topic", () => {
     await expect(openTopicWriter({ connection, topic, clock, ids })).rejects.toMatchObject(refusal);
     const nothing = (): void => undefined;
     await expect(openTopicReader({ connection, topic, group: topic, handle: async () => undefined, gap: nothing, log: nothing })).rejects.toMatchObject(refusal);
-  }, 60_000);
+  }, 120_000);
 });

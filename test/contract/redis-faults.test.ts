@@ -9,7 +9,7 @@ import { type OwnRedis, ownRedis } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
 import { sendTo, silent } from "./redis-outside.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 120_000 });
 const clock = createSystemClock();
 const [a, b] = ["a" as OwnerId, "b" as OwnerId];
 const s1 = "s1" as SessionId;

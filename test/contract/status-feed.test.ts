@@ -10,7 +10,7 @@ import * as vitest from "vitest";
 import { Link } from "../../packages/shared/src/adapters/kafka/link.ts";
 import { kafkaBrokers, makeTopics, registryUrl, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 
-vitest.vi.setConfig({ testTimeout: 60_000 });
+vitest.vi.setConfig({ testTimeout: 120_000 });
 const clock = createSystemClock();
 const ids = createSystemIds();
 const partitions = 4;

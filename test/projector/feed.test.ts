@@ -10,14 +10,14 @@ import { until } from "../support/until.ts";
 import { type FedPlace, fedPlace } from "./feeds.ts";
 import { changedViews, documents, freshFold, sessions, sorted, started, walk } from "./views.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 const lookMs = 10;
 
 const latest = ({ feed }: FedPlace): Map<string, string> => new Map(feed.latest());
 async function sameAs(place: FedPlace, projection = "main"): Promise<boolean> {
   return JSON.stringify(sorted(latest(place))) === JSON.stringify(sorted(await documents(place.views, projection)));
 }
-const untilSame = (place: FedPlace, projection?: string): Promise<unknown> => until(() => sameAs(place, projection), { what: "the feed to be what the views are", timeoutMs: 30_000 });
+const untilSame = (place: FedPlace, projection?: string): Promise<unknown> => until(() => sameAs(place, projection), { what: "the feed to be what the views are" });
 const settled = (place: FedPlace, ...projectors: Projector[]): Promise<unknown> => Promise.all(projectors.map((projector) => projector.caughtUp())).then(() => untilSame(place));
 
 /** Walks in pieces, so that the projector takes many steps. */
@@ -196,7 +196,7 @@ describe("the projection in use", () => {
     await rebuild(await place.joinWithout(), "other");
     await place.views.use("other");
     await walk(engine, { seed: 88, steps: 60 });
-    await until(async () => (await sameAs(place, "other")) && (await freshFold(engine)).get(sessions[0] as SessionId) === latest(place).get(sessions[0] as SessionId), { what: "the feed to follow the projection in use", timeoutMs: 30_000 });
+    await until(async () => (await sameAs(place, "other")) && (await freshFold(engine)).get(sessions[0] as SessionId) === latest(place).get(sessions[0] as SessionId), { what: "the feed to follow the projection in use" });
   });
 
   test("fills what a release without a feed has folded, and goes on beside it", async () => {

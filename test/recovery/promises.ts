@@ -17,7 +17,7 @@ import { type World, reconcile, stateOf, submit, untilOver } from "../support/wo
 
 const unknown = { disposition: "failed", reason: "incomplete_tool_turn", error: "external outcome unknown; reconciliation required" };
 const never = new Promise<never>(() => undefined);
-const patience = { testTimeout: 120_000, hookTimeout: 60_000 };
+const patience = { testTimeout: 120_000, hookTimeout: 120_000 };
 
 /** Inside one process: each peer has handles of its own, and a gate at which it is paused and killed. */
 export function promisesInside(adapter: string, make: () => World | Promise<World>): void {

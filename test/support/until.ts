@@ -1,5 +1,6 @@
 /** How long to wait, and what for: `what` names the awaited state in the failure message. */
 export interface UntilOptions {
+  /** A busy machine lets processes stand still for seconds; who waits for what is sure to come loses nothing (default 60 s). */
   readonly timeoutMs?: number;
   readonly what: string;
 }
@@ -15,7 +16,7 @@ type Truthy<T> = Exclude<T, null | undefined | false | 0 | "">;
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 20_000, what }: UntilOptions,
+  { timeoutMs = 60_000, what }: UntilOptions,
 ): Promise<Truthy<T>> {
   const deadline = performance.now() + timeoutMs;
   let lastError: unknown;
