@@ -9,8 +9,8 @@ const program = (name: string) => join(import.meta.dirname, name);
 const forge = await forgeUrl(join(place, "forge"));
 
 export default defineConfig({
-  /** Before the first step: makes the copy to work on and starts the forge, where they are not there yet. */
-  prepare: { exec: ["node", program("prepare.mjs"), place], timeoutSeconds: 60 },
+  /** Before the first step: makes the copy to work on and starts the forge, where they are not there yet. The forge ends with this process. */
+  prepare: { exec: ["node", program("prepare.mjs"), place, String(process.pid)], timeoutSeconds: 60 },
 
   makers: {
     searcher: { exec: ["node", program("maker.mjs"), "--place", place], cwd: workspace, timeoutSeconds: 120 },

@@ -1,8 +1,8 @@
 /**
- * Makes what the example works on:  node prepare.mjs PLACE
+ * Makes what the example works on:  node prepare.mjs PLACE [OWNER]
  *   PLACE/base       the repository as it was delivered, to say afterwards what a repair has changed
  *   PLACE/workspace  the copy that is repaired; a git repository of its own where git is installed
- *   PLACE/forge      the fake forge, which is started if it does not run
+ *   PLACE/forge      the fake forge, which is started if it does not run; it ends with the process OWNER (a pid)
  * Run it as often as you like: what is there stays as it is. Each folder is built aside and renamed into its place, so that
  * a kill at any point leaves it whole or absent.
  */
@@ -85,9 +85,9 @@ function isAlive(pid) {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const place = process.argv[2];
-  if (place === undefined) throw new Error("usage: node prepare.mjs PLACE");
+  const [place, owner] = process.argv.slice(2);
+  if (place === undefined) throw new Error("usage: node prepare.mjs PLACE [OWNER]");
   makeFolders(resolve(place));
-  const forge = await startForge(join(resolve(place), "forge"));
+  const forge = await startForge(join(resolve(place), "forge"), owner === undefined ? {} : { owner: Number(owner) });
   process.stdout.write(`workspace ${join(resolve(place), "workspace")}\nforge ${forge}\n`);
 }

@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { identify } from "@loopledger/infra/process-identity";
 import { seededRandom } from "@loopledger/shared/memory";
 import { until } from "../support/until.ts";
 
@@ -47,6 +48,8 @@ function judge(data: string): void {
   const built = events.split("\n").filter((line) => line.includes('"type":"built"'));
   expect(built.length).toBeGreaterThanOrEqual(2);
 }
+/** The forge that the job started. */
+const forgeOf = (data: string): number => (JSON.parse(readFileSync(join(data, "repair/forge/address.json"), "utf8")) as { readonly pid: number }).pid;
 const checkout = (): string => execFileSync("git", ["status", "--porcelain", "--", "examples"], { cwd: root, encoding: "utf8" });
 
 describe("the repair of a broken repository", () => {
@@ -59,6 +62,7 @@ describe("the repair of a broken repository", () => {
     expect(second).toMatchObject({ code: 0, out: expect.stringContaining("done already") });
     judge(data);
     expect(checkout()).toBe(before);
+    await until(() => identify(forgeOf(data)) === null, { what: "the end of the forge behind the job that started it", timeoutMs: 60_000 });
   }, 240_000);
 
   test("killed at random moments and started again each time, it is done once", async () => {

@@ -1,22 +1,23 @@
 /**
- * A stand-in for a code forge, a process of its own:  node forge.mjs FOLDER [--port N] [--idle-seconds N]
- * Keeps everything in FOLDER, which must exist, writes its address to FOLDER/address.json, and ends by itself when nobody
- * has used it for a while or when the folder is gone.
+ * A stand-in for a code forge, a process of its own:  node forge.mjs FOLDER [--port N] [--idle-seconds N] [--owned]
+ * Keeps everything in FOLDER, which must exist, writes its address to FOLDER/address.json, and ends by itself when the folder
+ * is gone and when the last process that it runs for has ended; where it runs for none, when nobody has used it for a while.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 import { forgeUrl, identityOf, whoAnswers, writeAddress } from "./address.mjs";
+import { countOwners } from "./owners.mjs";
 import { Pulls } from "./pulls.mjs";
 import { forgeHandler } from "./server.mjs";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { port: { type: "string" }, "idle-seconds": { type: "string", default: "180" } },
+  options: { port: { type: "string" }, "idle-seconds": { type: "string", default: "180" }, owned: { type: "boolean", default: false } },
 });
 const folder = positionals[0];
-if (folder === undefined) throw new Error("usage: node forge.mjs FOLDER [--port N] [--idle-seconds N]");
+if (folder === undefined) throw new Error("usage: node forge.mjs FOLDER [--port N] [--idle-seconds N] [--owned]");
 /** A folder that was taken away meanwhile is not made anew: nobody would look for this process. */
 if (!existsSync(folder)) throw new Error(`there is no folder ${folder}`);
 const port = Number(values.port ?? new URL(await forgeUrl(folder)).port);
@@ -34,14 +35,18 @@ function serve() {
   const pulls = new Pulls(folder);
   const stopToken = randomUUID();
   let usedAt = performance.now();
+  let isOwned = values.owned;
   const onUse = () => {
     usedAt = performance.now();
   };
   server.on("request", forgeHandler({ pulls, identity: identityOf(folder), stopToken, onUse, onStop: leave }));
   writeAddress(folder, { url: `http://127.0.0.1:${server.address().port}`, pid: process.pid, stopToken });
   setInterval(() => {
-    const idle = performance.now() - usedAt > Number(values["idle-seconds"]) * 1000;
-    if (idle || !pulls.isInPlace()) leave();
+    const isUsed = performance.now() - usedAt <= Number(values["idle-seconds"]) * 1000;
+    const owners = countOwners(folder);
+    isOwned ||= owners > 0;
+    // The owners are read and the port is closed in one go: whoever is noted later finds nobody there, and starts a forge.
+    if ((isOwned ? owners === 0 : !isUsed) || !pulls.isInPlace()) leave();
   }, 500);
 }
 

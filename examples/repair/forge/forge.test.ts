@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -165,6 +165,26 @@ describe("the process", () => {
     expect(applications().map(({ key }) => key)).toEqual(["k:1"]);
   });
 
+  it("ends with the last of the processes that it runs for, and the next one finds what it recorded at the same address", async () => {
+    await stopForge(folder);
+    const [one, other] = [holder(), holder()];
+    await startForge(folder, { owner: one.pid ?? 0, idleSeconds: 0 });
+    await startForge(folder, { owner: other.pid ?? 0 });
+    const opened = await open("k:1", 1);
+    const address = readAddress(folder);
+    one.kill("SIGKILL");
+    await until(() => !existsSync(join(folder, "owners", String(one.pid))), { what: "the first owner to be missed" });
+    expect(await open("k:1", 1)).toEqual(opened);
+    other.kill("SIGKILL");
+    await until(() => !isAlive(address?.pid ?? 0), { what: "the end of the forge" });
+    const next = holder();
+    expect(await startForge(folder, { owner: next.pid ?? 0 })).toBe(address?.url);
+    expect(readAddress(folder)?.pid).not.toBe(address?.pid);
+    expect(await open("k:1", 2)).toEqual(opened);
+    expect(applications()).toHaveLength(1);
+    next.kill("SIGKILL");
+  });
+
   it("ends by itself when nobody uses it", async () => {
     await stopForge(folder);
     const program = join(import.meta.dirname, "forge.mjs");
@@ -173,6 +193,11 @@ describe("the process", () => {
     expect(await code).toBe(0);
   });
 });
+
+/** A process that does nothing until it is ended. */
+function holder() {
+  return spawn(process.execPath, ["-e", "process.stdin.resume()"], { stdio: ["pipe", "ignore", "ignore"] });
+}
 
 function isAlive(pid: number): boolean {
   try {

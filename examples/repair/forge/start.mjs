@@ -3,22 +3,25 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { forgeUrl, readAddress, whoAnswers } from "./address.mjs";
+import { noteOwner } from "./owners.mjs";
 
 const START_MS = 30_000;
 const POLL_MS = 25;
 
 /**
  * Starts the folder's forge where it does not run, detached, so that it outlives whoever asked. Asking twice, or from
- * two processes at once, gives one forge: the port lets only one in.
+ * two processes at once, gives one forge: the port lets only one in. With an owner it runs until that process has ended, and
+ * any other that was named; without one until nobody has used it for a while.
  * @param {string} folder
- * @param {{ idleSeconds?: number }} [options]
+ * @param {{ idleSeconds?: number, owner?: number }} [options]
  * @returns {Promise<string>} its address; it answers there
  */
-export async function startForge(folder, { idleSeconds = 180 } = {}) {
+export async function startForge(folder, { idleSeconds = 180, owner } = {}) {
   const url = await forgeUrl(folder);
   const port = Number(new URL(url).port);
   mkdirSync(folder, { recursive: true });
-  const child = (await whoAnswers(folder, port)) === "nobody" ? launch(folder, port, idleSeconds) : null;
+  if (owner !== undefined) noteOwner(folder, owner);
+  const child = (await whoAnswers(folder, port)) === "nobody" ? launch(folder, port, { idleSeconds, isOwned: owner !== undefined }) : null;
   const limit = performance.now() + START_MS;
   while ((await whoAnswers(folder, port)) !== "this forge" || isRival(folder, child)) {
     if (performance.now() > limit || (child?.exitCode ?? 0) !== 0) {
@@ -34,10 +37,10 @@ function isRival(folder, child) {
   return child !== null && child.exitCode === null && readAddress(folder)?.pid !== child.pid;
 }
 
-function launch(folder, port, idleSeconds) {
+function launch(folder, port, { idleSeconds, isOwned }) {
   const log = openSync(join(folder, "forge.log"), "a");
   const program = new URL("./forge.mjs", import.meta.url).pathname;
-  const child = spawn(process.execPath, [program, folder, "--port", String(port), "--idle-seconds", String(idleSeconds)], {
+  const child = spawn(process.execPath, [program, folder, "--port", String(port), "--idle-seconds", String(idleSeconds), ...(isOwned ? ["--owned"] : [])], {
     detached: true,
     stdio: ["ignore", log, log],
     env: { PATH: process.env.PATH ?? "" },
