@@ -143,6 +143,47 @@ describe("a target that proves that nothing happened and may be asked again", ()
     expect(runs).toBe(1);
     await sound();
   });
+  test("calls that are put off at once share a wait: one record of it, none void, and each is made again once", async () => {
+    answers = Array.from({ length: 100 }, () => busy(7));
+    await begin(async (task) => ({ summary: JSON.stringify((await Promise.all(Array.from({ length: 100 }, () => task.tool("idempotent", { part: 1 })))).length) }));
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", iteration: 1, effects: Array.from({ length: 100 }, () => ({ state: "confirmed" })) });
+    expect(runs).toBe(1);
+    expect(await retries()).toMatchObject([{ attempt: 1, delay_seconds: 7 }]);
+    expect(calls).toHaveLength(200);
+    expect(new Set(calls.map(({ key }) => key)).size).toBe(100);
+    const [first, last] = [calls[0]?.at ?? 0, Math.min(...calls.slice(100).map(({ at }) => at))];
+    expect(last - first).toBeGreaterThanOrEqual(7_000);
+    await sound();
+  });
+  test("of calls that are put off at once the one whose target asks for longer waits for longer, under a record of its own", async () => {
+    answers = [busy(3), busy(20), busy(3)];
+    await begin(async (task) => ({ summary: JSON.stringify(await Promise.all([1, 2, 3].map((part) => task.tool("idempotent", { part })))) }));
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done" });
+    const made = Map.groupBy(calls, ({ key }) => key);
+    const waits = [...made.values()].map((list) => ((list[1]?.at ?? 0) - (list[0]?.at ?? 0)) / 1000);
+    expect(waits).toHaveLength(3);
+    for (const [index, least] of [3, 20, 3].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
+    expect(await retries()).toHaveLength(2);
+    await sound();
+  });
+  test("calls that are put off at once for long are all told to leave, and no record is void", async () => {
+    answers = [busy(90), busy(90), busy(90)];
+    await begin(async (task) => ({ summary: JSON.stringify(await Promise.all([1, 2, 3].map((part) => task.tool("idempotent", { part })))) }));
+    expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", iteration: 1 });
+    expect(runs).toBe(2);
+    expect(await retries()).toHaveLength(1);
+    expect(calls).toHaveLength(6);
+    await sound();
+  });
+  test.each([["more than any calendar holds", 1e300], ["for ever", Number.POSITIVE_INFINITY], ["for a century", 3.2e9]])("that asks for %s is waited for as long as the bound allows, and status can be told", async (_what, seconds) => {
+    answers = [busy(seconds)];
+    await begin(one);
+    await world.until(async () => (await status()).reason === "retry", "the wait");
+    expect(await retries()).toMatchObject([{ attempt: 1, delay_seconds: 10_000_000 }]);
+    const [waiting] = (await status()).waitingOn;
+    expect(Date.parse(waiting?.expires ?? "") - Date.parse((await status()).at ?? "")).toBeLessThanOrEqual(10_000_000_000);
+    await sound();
+  });
   test("a call of a maker that has left meanwhile is not made after it", async () => {
     answers = [busy(5)];
     await begin(async (task) => {

@@ -1,6 +1,6 @@
 /** From how a maker ended to the records that say so. Pure. */
 import { addUsage } from "@loopledger/shared/core/budget/usage";
-import type { CycleEnd } from "@loopledger/shared/core/effects/handling";
+import { type CycleEnd, retryAfterSecondsMax } from "@loopledger/shared/core/effects/handling";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
 import type { Usage } from "@loopledger/shared/core/events/fields";
 import { cutText } from "@loopledger/shared/core/json";
@@ -29,9 +29,12 @@ export function builtDraft(end: CycleEnd & { kind: "built" }, at: Ending): Draft
   return { type: "built", data, actor: at.actor };
 }
 
-/** In seconds: what was asked for, else twice as long with every attempt, with jitter. */
+/** In seconds: what was asked for, up to a bound, else twice as long with every attempt, with jitter. */
 export function retryDelay(attempt: number, { asked, random }: { readonly asked?: number | undefined; readonly random: number }): number {
-  return asked ?? Math.round(1000 * Math.min(delayMax, 2 ** (attempt - 1)) * (0.5 + random / 2)) / 1000;
+  return asked === undefined ? backoff(attempt, random) : Math.min(asked, retryAfterSecondsMax);
+}
+function backoff(attempt: number, random: number): number {
+  return Math.round(1000 * Math.min(delayMax, 2 ** (attempt - 1)) * (0.5 + random / 2)) / 1000;
 }
 
 /** Transient failures are put off with the dispatch open, until the attempts are used up; everything else closes the cycle. */

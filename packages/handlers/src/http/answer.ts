@@ -1,4 +1,4 @@
-/** What an HTTP answer says: its body as JSON, when to come again, and whether the target refuses an old owner. */
+/** What an HTTP answer says: its body as JSON, and whether the target refuses an old owner. */
 import { type Json, cutText, repairText } from "@loopledger/shared/core/json";
 import { readJson } from "../results/json-text.ts";
 import type { Answered } from "./request.ts";
@@ -15,15 +15,6 @@ export function bodyOf(answered: Answered): Json {
   if (text.trim() === "") return null;
   const read = readJson(text);
   return read.ok ? read.value : repairText(text);
-}
-
-/** Seconds of a Retry-After header, which is a number of seconds or a date. */
-export function retryAfterOf(answered: Answered, nowMs: number): number | undefined {
-  const header = answered.headers["retry-after"]?.trim();
-  if (header === undefined || header === "") return undefined;
-  if (/^\d+$/.test(header)) return Math.min(Number(header), 10_000_000);
-  const atMs = Date.parse(header);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
 /** The target knows of a later owner of the session. */

@@ -6,9 +6,10 @@ import { fingerprintOf } from "../results/fingerprint.ts";
 import { Redactor } from "../results/redactor.ts";
 import { makerResult, readResult } from "../results/maker-result.ts";
 import { inconclusive, readValidation } from "../results/validation.ts";
-import { bodyOf, retryAfterOf, shown } from "./answer.ts";
+import { bodyOf, shown } from "./answer.ts";
 import { VariableMissing, expanded, secretsOf } from "./expand.ts";
 import { type Answered, type ExchangeEnd, exchange } from "./request.ts";
+import { retryAfter } from "./retry-after.ts";
 import type { CallLimits } from "./tool.ts";
 
 type MakerLimits = CallLimits & { readonly effects: "workspace" | "external" };
@@ -42,7 +43,7 @@ function makerAnswer(answered: Answered, { ambiguous, nowMs, redactor }: Reading
     return read.ok ? { kind: "built", result: makerResult(read.file, "") } : failed("deterministic", "maker_result_unreadable", read.why);
   }
   const message = `the maker answered ${status}: ${redactor.text(shown(answered))}`;
-  const wait = retryAfterOf(answered, nowMs);
+  const wait = retryAfter(answered.headers["retry-after"], nowMs);
   const kind = status === 408 || status === 429 ? "transient" : status >= 500 ? ambiguous : "deterministic";
   return { ...failed(kind, `maker_http_${status}`, message), ...(wait === undefined ? {} : { retryAfterSeconds: wait }) };
 }

@@ -69,6 +69,27 @@ test("Retry-After is honoured as seconds and as a date", async () => {
   expect(await callTool(date.url)).toMatchObject({ class: "transient", retryAfterSeconds: 60 });
 });
 
+test.each(["Wednesday, 02-Jan-30 00:00:00 GMT", "Wed Jan  2 00:00:00 2030", "Wed, 02 Jan 2030 00:00:00 GMT"])("a day ahead, as %s", async (header) => {
+  const { url } = await target(status(429, "", { "retry-after": header }));
+  expect(await callTool(url)).toMatchObject({ class: "transient", retryAfterSeconds: 86_400 });
+});
+
+test.each(["-5", "1.5", "+5", "1e3", "0x10", "5 s", "soon", "2030-01-01T00:01:00Z", "Tue, 31 Feb 2030 00:00:00 GMT", "Tue, 01 Jan 2030 24:00:00 GMT", "Tue, 01 Jan 2030 00:01:00 CET", "01/02/2030"])(
+  "a Retry-After of %s is none of the two that there are, and says nothing", async (header) => {
+    const { url } = await target(status(429, "", { "retry-after": header }));
+    const answer = await callTool(url);
+    expect(answer).toMatchObject({ kind: "failed", class: "transient" });
+    expect(answer).not.toHaveProperty("retryAfterSeconds");
+  },
+);
+
+test.each([["9".repeat(400), 10_000_000], ["99999999999999999999", 10_000_000], ["Fri, 31 Dec 9999 23:59:59 GMT", 10_000_000], ["Thu, 01 Jan 1970 00:00:00 GMT", 0], ["0", 0]])(
+  "a Retry-After of %s is no longer than what is waited for, and not less than nothing", async (header, seconds) => {
+    const { url } = await target(status(429, "", { "retry-after": header }));
+    expect(await callTool(url)).toMatchObject({ class: "transient", retryAfterSeconds: seconds });
+  },
+);
+
 test("a target that knows of a later owner refuses", async () => {
   const moved = await target(status(409, '{"detail":"run ownership moved"}'));
   expect(await callTool(moved.url)).toEqual({ kind: "refused", result: { detail: "run ownership moved" } });

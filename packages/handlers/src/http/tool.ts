@@ -1,10 +1,11 @@
 import type { LookAnswer, ToolAnswer, ToolCall } from "@loopledger/shared/core/effects/handling";
 import type { Target } from "../config/definitions.ts";
 import { lookAnswer } from "../inline/tool.ts";
-import { bodyOf, isStaleOwner, retryAfterOf, shown } from "./answer.ts";
+import { bodyOf, isStaleOwner, shown } from "./answer.ts";
 import { Redactor } from "../results/redactor.ts";
 import { VariableMissing, expanded, secretsOf } from "./expand.ts";
 import { type Answered, type ExchangeEnd, exchange } from "./request.ts";
+import { retryAfter } from "./retry-after.ts";
 
 export interface CallLimits {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -34,7 +35,7 @@ function answerOf(answered: Answered, { nowMs, redactor }: { nowMs: number; reda
   if (status >= 200 && status < 300) return { kind: "confirmed", result };
   if (isStaleOwner(answered, result)) return { kind: "refused", result };
   if (status === 408 || status === 429) {
-    const wait = retryAfterOf(answered, nowMs);
+    const wait = retryAfter(answered.headers["retry-after"], nowMs);
     return { kind: "failed", class: "transient", result: { status, answer: result }, ...(wait === undefined ? {} : { retryAfterSeconds: wait }) };
   }
   // 307 and 308 ask for the call to be made elsewhere, and it was not; other redirects may well come after the effect.

@@ -125,6 +125,17 @@ test("what a tool throws is lost, unless it says that it did not happen", async 
   expect(await tool(() => { throw Object.assign(new Error("busy"), { didNotHappen: true, retryAfterSeconds: 3 }); })).toMatchObject({ kind: "failed", class: "transient", retryAfterSeconds: 3 });
 });
 
+test.each([[1e300, 10_000_000], [Number.POSITIVE_INFINITY, 10_000_000], [1.5, 1.5], [0, 0], [-5, undefined], [Number.NaN, undefined], ["7", undefined]])("of a time asked for as %s it waits %s s", async (asked, seconds) => {
+  const refusal = Object.assign(new Error("busy"), { didNotHappen: true, transient: true, retryAfterSeconds: asked });
+  const answers = [await tool(() => { throw refusal; }), await runMaker(() => { throw refusal; })] as { readonly retryAfterSeconds?: number }[];
+  expect(answers.map((answer) => answer.retryAfterSeconds)).toEqual([seconds, seconds]);
+});
+test("a maker that names a time too far off waits as long as it is waited for", async () => {
+  expect(await runMaker(() => ({ failure: "transient", error: "limit", retryAfterSeconds: 1e300 }))).toMatchObject({ failure: "transient", retryAfterSeconds: 10_000_000 });
+  expect(await runMaker(() => ({ failure: "transient", error: "limit", retryAt: "9999-12-31T23:59:59Z" }))).toMatchObject({ failure: "transient", retryAfterSeconds: 10_000_000 });
+  expect(await runMaker(() => { throw Object.assign(new Error("busy"), { retryAt: Number.MAX_VALUE }); })).toMatchObject({ failure: "transient", retryAfterSeconds: 10_000_000 });
+});
+
 test("a tool's answer is a fact also where it cannot be written, or comes after it was told to stop", async () => {
   expect(await tool(() => ({ n: 1n }))).toMatchObject({ kind: "confirmed", result: { unreadable: expect.any(String) } });
   const stop = new AbortController();

@@ -4,6 +4,7 @@ import type { Running } from "@loopledger/shared/ports";
 import type { MakerDefinition } from "../config/definitions.ts";
 import { fingerprintOf } from "../results/fingerprint.ts";
 import { makerResult, readResult, retryAfterSeconds } from "../results/maker-result.ts";
+import { waitOf, waitUntil } from "../results/waiting.ts";
 import { stepGate } from "../steps/gate.ts";
 import { StepRefused } from "./functions.ts";
 import { runFunction } from "./run.ts";
@@ -55,8 +56,7 @@ function returned(value: unknown, nowMs: number): CycleEnd {
 
 function thrown(error: unknown, nowMs: number): CycleEnd {
   const { transient, retryAfterSeconds: after, retryAt } = (error ?? {}) as { transient?: unknown; retryAfterSeconds?: unknown; retryAt?: unknown };
-  const wait = typeof after === "number" && after >= 0 ? after
-    : typeof retryAt === "number" ? Math.max(0, Math.ceil((retryAt - nowMs) / 1000)) : undefined;
+  const wait = waitOf(after) ?? (typeof retryAt === "number" && !Number.isNaN(retryAt) ? waitUntil(retryAt, nowMs) : undefined);
   const code = error instanceof StepRefused ? error.code : "maker_threw";
   return {
     ...failure(transient === true || wait !== undefined ? "transient" : "deterministic", code, messageOf(error)),

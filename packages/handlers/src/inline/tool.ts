@@ -4,6 +4,7 @@ import { z } from "zod";
 import { json } from "@loopledger/shared/core/events/fields";
 import type { LookFunction, ToolFunction } from "./functions.ts";
 import { messageOf } from "./maker.ts";
+import { waitOf } from "../results/waiting.ts";
 import { runFunction } from "./run.ts";
 import { asJson } from "./task.ts";
 
@@ -41,7 +42,7 @@ function thrown(error: unknown): ToolAnswer {
   const { didNotHappen, transient, retryAfterSeconds } = (error ?? {}) as { didNotHappen?: unknown; transient?: unknown; retryAfterSeconds?: unknown };
   const message = cutText(repairText(messageOf(error)), 4096);
   if (didNotHappen !== true) return { kind: "lost", why: message };
-  const wait = typeof retryAfterSeconds === "number" && retryAfterSeconds >= 0 ? retryAfterSeconds : undefined;
+  const wait = waitOf(retryAfterSeconds);
   return {
     kind: "failed", class: transient === true || wait !== undefined ? "transient" : "deterministic", result: { error: message },
     ...(wait === undefined ? {} : { retryAfterSeconds: wait }),

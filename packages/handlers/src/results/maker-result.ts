@@ -3,6 +3,7 @@ import type { MakerResult } from "@loopledger/shared/core/effects/handling";
 import { json, usage as usageSchema } from "@loopledger/shared/core/events/fields";
 import { type Json, cutText } from "@loopledger/shared/core/json";
 import { z } from "zod";
+import { waitOf, waitUntil } from "./waiting.ts";
 
 const usage = z.object(usageSchema.shape);
 const resultFile = z.object({
@@ -13,7 +14,7 @@ const resultFile = z.object({
   citations: z.array(z.string().max(512)).max(1000).nullish(),
   mutations: z.object({ count: z.int().min(0), why: z.string().max(2048).optional() }).nullish(),
   failure: z.enum(["transient", "deterministic"]).nullish(),
-  retryAfterSeconds: z.number().min(0).max(10_000_000).nullish(),
+  retryAfterSeconds: z.number().min(0).nullish(),
   retryAt: z.union([z.iso.datetime({ offset: true }), z.number()]).nullish(),
   error: z.string().optional(),
 });
@@ -41,8 +42,7 @@ export function makerResult(file: ResultFile, summary: string): MakerResult {
 
 /** Seconds until the maker wants to be run again; `retryAt` is a time of day or milliseconds since 1970. */
 export function retryAfterSeconds(file: ResultFile, nowMs: number): number | undefined {
-  if (file.retryAfterSeconds !== null && file.retryAfterSeconds !== undefined) return file.retryAfterSeconds;
+  if (file.retryAfterSeconds !== null && file.retryAfterSeconds !== undefined) return waitOf(file.retryAfterSeconds);
   if (file.retryAt === null || file.retryAt === undefined) return undefined;
-  const atMs = typeof file.retryAt === "number" ? file.retryAt : Date.parse(file.retryAt);
-  return Math.min(10_000_000, Math.max(0, Math.ceil((atMs - nowMs) / 1000)));
+  return waitUntil(typeof file.retryAt === "number" ? file.retryAt : Date.parse(file.retryAt), nowMs);
 }

@@ -106,6 +106,8 @@ export interface ToolCall {
   readonly key: string;
   readonly args: Json;
 }
+/** Longest time that a target or a maker may ask for before it is tried again, in seconds: some 116 days. Who asks for more gets that. */
+export const retryAfterSecondsMax = 10_000_000;
 /** `lost`: nobody knows whether it took effect. `failed`: the target says that it did not. */
 export type ToolAnswer =
   | { readonly kind: "confirmed"; readonly result: Json }
