@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
@@ -43,6 +43,29 @@ describe("the data folder lies in the workspace", () => {
     const [first, second] = await Promise.all([shop.run(...words(1)), shop.run(...words(2))]);
     expect([first, second]).toMatchObject([{ code: 0 }, { code: 0 }]);
     for (const id of ["s1", "s2"]) expect((await shop.records(id, "--data", ".")).filter((record) => record.type === "check")).toMatchObject([{ data: { verdict: "PASS" } }]);
+  });
+});
+
+describe("the folder of the blobs", () => {
+  test.each(["with git", "without git"])("inside the workspace moves no revision, %s", async (how) => {
+    if (how === "with git") git("init", "-q");
+    const variables = { LOOPLEDGER_BLOBS_URL: `file://${shop.folder}/payloads` };
+    // Prints more than a record holds, so that each run of it writes a blob.
+    shop.write("check.sh", "#!/bin/sh\nhead -c 200000 /dev/zero | tr '\\0' x\ntest -e made\n");
+    expect(await shop.start(["run", "x", "--maker", "touch made", "--check", "./check.sh", "--id", "s"], variables).ended).toMatchObject({ code: 0 });
+    expect(existsSync(join(shop.folder, "payloads"))).toBe(true);
+    expect((await shop.records("s")).filter((record) => record.type === "check")).toMatchObject([{ data: { verdict: "FAIL" } }, { data: { verdict: "PASS" } }]);
+    // Another session leaves its own there, and the receipt still holds.
+    const before = readdirSync(join(shop.folder, "payloads")).length;
+    expect(await shop.start(["run", "y", "--maker", "true", "--check", "./check.sh", "--id", "t"], variables).ended).toMatchObject({ code: 0 });
+    expect(readdirSync(join(shop.folder, "payloads")).length).toBeGreaterThan(before);
+    expect(await shop.start(["verify", "s"], variables).ended).toMatchObject({ code: 0 });
+  });
+  test("that is the workspace itself is refused", async () => {
+    twoLines(shop);
+    const refused = await shop.start(["run", "x", "--maker", "true", "--check", "true", "--json"], { LOOPLEDGER_BLOBS_URL: `file://${shop.folder}` }).ended;
+    expect(refused).toMatchObject({ code: 2, err: expect.stringMatching(/LOOPLEDGER_BLOBS_URL: .* makers and checks work in[\s\S]*Name a folder of their own/) });
+    expect(await shop.start(["run", "x", "--maker", "true", "--check", "true"], { LOOPLEDGER_BLOBS_URL: `file://${shop.folder}/blobs` }).ended).toMatchObject({ code: 0 });
   });
 });
 

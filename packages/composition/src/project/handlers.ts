@@ -1,11 +1,13 @@
 /** The handlers of this process: the project's, and beside them the commands of an ad-hoc `run`. */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { HandlersConfigInput } from "@loopledger/handlers/builders";
 import type { Handlers } from "@loopledger/shared/ports";
 import { sessionFolder } from "@loopledger/shared/blobs";
 import type { EnginePlace, HandlerPorts } from "../engine/engine-options.ts";
 import { ownPlaces } from "../ports/data-folder.ts";
+import { UsageError } from "../refusals.ts";
+import { namedBlobs } from "../settings/file-url.ts";
 import type { Project } from "./project-shape.ts";
 
 /** Commands that were typed, by the names under which a goal finds them. Their names start with `run/`. */
@@ -16,8 +18,13 @@ export interface AdHoc {
   readonly protect: readonly string[];
 }
 
-/** Makes the handlers when the engine's ports are there; the step server ends with the process. */
+/**
+ * Makes the handlers when the engine's ports are there; the step server ends with the process. Throws `blobs_in_workspace` where the
+ * folder of the blobs is the very one that is worked in.
+ */
 export function handlersOf(place: EnginePlace, project: Project, adHoc?: AdHoc): (ports: HandlerPorts) => Promise<Handlers> {
+  const blobsFolder = namedBlobs(place.environment.variables);
+  if (blobsFolder !== null) refuseBlobsAmongWork(blobsFolder, project);
   return async ({ blobs, clock, log, supervision }) => {
     const [{ makeHandlers }, { startStepServer }] = await Promise.all([
       import("@loopledger/handlers/registry"), import("@loopledger/handlers/steps/server"),
@@ -32,11 +39,24 @@ export function handlersOf(place: EnginePlace, project: Project, adHoc?: AdHoc):
       steps: await startStepServer({ log, part: supervision?.part("steps") }),
       binFolder: binFolder(),
       dataFolder: place.dataFolder,
-      ownPlaces: () => ownPlaces(place.dataFolder),
+      // Payloads inside a workspace are none of its work: each would move its revision.
+      ownPlaces: () => [...ownPlaces(place.dataFolder), ...(blobsFolder === null ? [] : [blobsFolder])],
       protect: adHoc?.protect,
       now: () => clock.now(),
     });
   };
+}
+
+/** Inside a workspace a folder of blobs is left out of its revision; where it is the workspace itself, nothing would be left. */
+function refuseBlobsAmongWork(blobsFolder: string, { folder, handlers: { makers, checks } }: Project): void {
+  const worked = [...Object.values(makers), ...Object.values(checks)].map((one) => resolve(folder, one.kind === "exec" ? (one.cwd ?? ".") : "."));
+  if (![folder, ...worked].some((one) => realPlace(one) === realPlace(blobsFolder))) return;
+  throw new UsageError(`LOOPLEDGER_BLOBS_URL: ${blobsFolder} is a folder that makers and checks work in, and each payload would change its revision.`, {
+    code: "blobs_in_workspace", next: "Name a folder of their own, such as the folder `blobs` beside or inside it.",
+  });
+}
+function realPlace(path: string): string {
+  return existsSync(path) ? realpathSync(path) : resolve(path);
 }
 
 /** The checkout's `bin`, so that a maker finds the same `loopledger` that runs it. */

@@ -1,6 +1,7 @@
 /** A folder that is named as a URL: `file:///shared/blobs`. */
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import type { Variables } from "../environment.ts";
 
 /** The absolute path of a `file:` URL. */
 export const fileUrl = z.string().transform((text, context) => {
@@ -11,3 +12,9 @@ export const fileUrl = z.string().transform((text, context) => {
     return z.NEVER;
   }
 });
+
+/** The folder that `LOOPLEDGER_BLOBS_URL` names; null where it names none. */
+export function namedBlobs(variables: Variables): string | null {
+  const { success, data } = fileUrl.safeParse(variables["LOOPLEDGER_BLOBS_URL"]);
+  return success ? data : null;
+}
