@@ -94,6 +94,29 @@ export async function patiently<T>(file: string, call: () => T): Promise<T> {
   }
 }
 
+/** Longest time that the opening of a file is tried again, in ms. */
+const OPENING_MS = 5_000;
+
+/**
+ * Opens a file that other processes open, make or close at the same time, again and again for about five seconds. SQLite itself waits
+ * for most locks, but not for the one under which another connection turns a new file into one with a write-ahead log: there it says
+ * at once that the file is locked. Holds the process up, as every opening does.
+ */
+export function openPatiently<T>(file: string, open: () => T, pause: () => void = blockBriefly): T {
+  const started = performance.now();
+  for (;;) {
+    try {
+      return open();
+    } catch (error) {
+      if (performance.now() - started > OPENING_MS || storageFault(error, file) !== "busy") throw error;
+      pause();
+    }
+  }
+}
+function blockBriefly(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
+}
+
 /** A file whose content can be made anew is simply taken away, with its companions, where it is damaged. */
 export function removeDatabase(file: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });

@@ -6,22 +6,23 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
-import { removeDatabase, storageFault } from "./database.ts";
+import { openPatiently, removeDatabase, storageFault } from "./database.ts";
 
 const FORMAT = 1;
 const WAIT_MS = 5_000;
 
-export function openViewsFile(folder: string, ledgerId: string): { readonly db: DatabaseSync; readonly path: string } {
+/** `pause`: what is done between two tries of a file that another process is just making. */
+export function openViewsFile(folder: string, ledgerId: string, pause?: () => void): { readonly db: DatabaseSync; readonly path: string } {
   const path = join(folder, "views.db");
   try {
     mkdirSync(folder, { recursive: true });
-    return { db: openDatabase(path, ledgerId), path };
+    return { db: openPatiently(path, () => openDatabase(path, ledgerId), pause), path };
   } catch (error) {
     if (storageFault(error, path) !== "corrupt") throw viewsError(error, path);
   }
   removeDatabase(path);
   try {
-    return { db: openDatabase(path, ledgerId), path };
+    return { db: openPatiently(path, () => openDatabase(path, ledgerId), pause), path };
   } catch (error) {
     throw viewsError(error, path);
   }
