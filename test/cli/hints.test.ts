@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Workshop, patienceMs, twoLines } from "./workshop.ts";
+import { until } from "../support/until.ts";
+import { type Running, Workshop, patienceMs, twoLines } from "./workshop.ts";
 
 vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
 
@@ -73,6 +74,13 @@ describe("a session of a run goes on with its own line", () => {
   });
 });
 
+/** A process that serves says when it takes work; one that ends instead says why. */
+async function takesWork(serving: Running): Promise<void> {
+  const { process: child } = serving;
+  await until(() => serving.out().includes("ready") || child.exitCode !== null || child.signalCode !== null, { what: "a process that takes work", timeoutMs: patienceMs / 2 });
+  expect(serving.out(), serving.err()).toContain("ready");
+}
+
 describe("a session whose handlers are not here", () => {
   const config = (maker: string): void => shop.write("loopledger.config.json", `{ "makers": { "${maker}": { "exec": ["touch", "green"] } }, "checks": { "c": { "exec": ["test", "-e", "green"] } } }`);
 
@@ -97,19 +105,22 @@ describe("a session whose handlers are not here", () => {
     while ((await shop.run("advance", "one")).code === 8);
     expect(await shop.run("status", "one", "--exit-code")).toMatchObject({ code: 0 });
   });
-  test("is left by one that does not have them to one that has", async () => {
+  test("is left by one that does not have them to one that has, which takes it at once", async () => {
     shop.write("goal.yaml", "id: one\ngoal: x\nmaker: m\ncheck: c\n");
     config("other");
     shop.write("other.json", shop.read("loopledger.config.json"));
     config("m");
-    const roles = ["serve", "--roles", "scheduler,worker,checker", "--port", "0"];
-    const without = shop.start([...roles, "--config", "other.json"], { LOOPLEDGER_LEASE_MS: "60000" });
-    const having = shop.start(roles, { LOOPLEDGER_LEASE_MS: "60000" });
+    // In half of such a lease, for which sessions are left to another's turn, nobody's patience would last here.
+    const serve = (...words: string[]) => shop.start(["serve", "--roles", "scheduler,worker,checker", "--port", "0", ...words], { LOOPLEDGER_LEASE_MS: "600000" });
+    const without = [serve("--config", "other.json"), serve("--config", "other.json"), serve("--config", "other.json")];
+    await Promise.all(without.map(takesWork));
+    const having = serve();
+    await takesWork(having);
     expect(await shop.run("submit", "goal.yaml", "--wait")).toMatchObject({ code: 0 });
     const pids = (await shop.records("one")).filter((record) => record.type === "claimed").map((record) => (record.data["host"] as { pid: number }).pid);
     expect([...new Set(pids)]).toEqual([having.pid]);
-    for (const process of [without, having]) process.process.kill("SIGTERM");
-    await Promise.all([without.ended, having.ended]);
+    for (const process of [...without, having]) process.process.kill("SIGTERM");
+    await Promise.all([...without, having].map(({ ended }) => ended));
   });
 });
 

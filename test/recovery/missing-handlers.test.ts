@@ -34,14 +34,14 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A serving process whose config has no handler of the goal. */
-async function withoutHandlers(): Promise<void> {
+/** A serving process whose config has no handler of the goal, or another one. */
+async function withoutHandlers(makers: object = {}): Promise<void> {
   const { engine } = await world.join({ handlers: {}, roles: [] });
   const crew = await world.drive(buildCrew(engine, {
     roles: { worker: buildRunner, checker: reviewRunner, scheduler: makeScheduler }, stepLimitMs: () => 600_000,
-    serves: servedBy({ handlers: { makers: {}, checks: {} } } as never),
+    serves: servedBy({ handlers: { makers, checks: {} } } as never),
   }));
-  crew.offers.start();
+  crew.start();
   others.push(crew);
 }
 const status = async () => statusOf(await stateOf(world, id));
@@ -85,4 +85,15 @@ test("while its owner lives it is left alone, however long nothing is written", 
   expect(await status()).toMatchObject({ disposition: "running", epoch: 1, takeovers: 0 });
   goOn.resolve();
   expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", takeovers: 0 });
+});
+
+test("of several that do not have them one sets it aside, after a lease and not before", async () => {
+  for (const makers of [{}, {}, { other: {} }]) await withoutHandlers(makers);
+  const asking = await world.join({ handlers: {}, roles: ["scheduler"] });
+  await submit(asking, id);
+  let waited = 0;
+  await world.until(() => ++waited * 10 > world.leaseMs * 0.8, "most of a lease");
+  expect(await status()).toMatchObject({ disposition: "running", epoch: 0 });
+  await world.until(async () => (await status()).disposition === "waiting", "the session to be set aside");
+  expect(await status()).toMatchObject({ reason: "handler_missing", epoch: 1 });
 });

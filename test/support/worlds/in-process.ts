@@ -36,7 +36,7 @@ export function gatedOwnership(ownership: Ownership, process: MemoryProcess): Ow
     },
     holder: (ownerId) => ask(process, () => ownership.holder(ownerId)),
     tryTake: (resource, by, ttlMs) => ask(process, () => ownership.tryTake(resource, by, ttlMs)),
-    gather: (group, ownerId, ttlMs) => ask(process, () => ownership.gather(group, ownerId, ttlMs)),
+    gather: (group, member, ttlMs) => ask(process, () => ownership.gather(group, member, ttlMs)),
     close: () => ownership.close(),
   };
 }

@@ -1,4 +1,5 @@
 /** What carries sessions in one process: runners and a scheduler on one engine, offered what they may take. */
+import type { HandlerNames } from "@loopledger/shared/core/session/handlers-named";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { Carrier, type Crew, type CycleRunner, type Engine, Liveness, Offers } from "@loopledger/shared/runtime";
 import { Leftovers } from "./leftovers.ts";
@@ -9,6 +10,8 @@ export interface Serving {
   readonly claims: (state: SessionState) => boolean;
   /** Sessions that it claims only where nobody else does, so that what is missing is told. */
   readonly leaves?: (state: SessionState) => boolean;
+  /** What it can run: the processes that serve with it leave to it what it can, and wait for it with nothing else. Left out: everything. */
+  readonly handlers?: HandlerNames;
 }
 export interface CrewOptions {
   readonly roles: Pick<Roles, "scheduler" | "worker" | "checker">;
@@ -17,7 +20,7 @@ export interface CrewOptions {
   readonly live?: Live;
   /** What this process takes on. */
   readonly serves: Serving;
-  /** Most sessions carried at a time. */
+  /** Most sessions carried at a time; left out, 64: steps that think leave room for many, steps that compute for few. */
   readonly sessionsMax?: number;
   /** What it takes on is its own alone: it shares nothing with the processes that serve. */
   readonly alone?: boolean;
@@ -39,7 +42,7 @@ export async function buildCrew(engine: Engine, options: CrewOptions): Promise<R
   const liveness = new Liveness(engine, options.stepLimitMs);
   const crew: Crew = { runners: runnersOf(engine, options), scheduler: options.roles.scheduler?.(engine) ?? null, liveness };
   const carrier = new Carrier(engine, crew);
-  const { claims, leaves } = options.serves;
+  const { claims, leaves, handlers = null } = options.serves;
   const leftovers = leaves ? new Leftovers({ engine, liveness, leaves }) : null;
   const offers = new Offers(engine, crew, {
     carrier, settings: { sessionsMax: options.sessionsMax ?? sessionsMaxDefault, claims: (state) => claims(state) || (leftovers?.isRipe(state) ?? false) },
@@ -54,7 +57,7 @@ export async function buildCrew(engine: Engine, options: CrewOptions): Promise<R
     offers, carrier, liveness, start: () => {
       if (!works) return;
       if (options.alone) offers.start();
-      else void liveness.join(worksOf(crew)).then(() => isOver || offers.start());
+      else void share(crew, handlers).then(() => isOver || offers.start());
     },
     stop: async () => {
       isOver = true;
@@ -65,9 +68,10 @@ export async function buildCrew(engine: Engine, options: CrewOptions): Promise<R
   };
 }
 
-/** What processes share among each other: the sessions of a role. */
-function worksOf({ runners, scheduler }: Crew): string[] {
-  return [...runners.map(({ role }) => role), ...(scheduler ? ["scheduler"] : [])];
+/** What processes share among each other: the sessions of a role, as far as their handlers go; and what is owed, which needs no handler. */
+async function share({ runners, scheduler, liveness }: Crew, handlers: HandlerNames | null): Promise<void> {
+  await liveness.join(runners.map(({ role }) => role), handlers);
+  if (scheduler) await liveness.join(["scheduler"]);
 }
 
 function runnersOf(engine: Engine, { roles: { worker, checker }, live }: CrewOptions): CycleRunner[] {

@@ -1,5 +1,6 @@
 /** Which sessions this process can run: those whose makers and checks it has all of. */
-import type { Goal, Leaf } from "@loopledger/shared/core/events/goal";
+import type { Goal } from "@loopledger/shared/core/events/goal";
+import { handlersNamed } from "@loopledger/shared/core/session/handlers-named";
 import { isOfRun } from "@loopledger/shared/core/session/standstill";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { Serving } from "../crew/crew.ts";
@@ -22,6 +23,7 @@ export function servedBy(project: Project): Serving {
   return {
     claims: (state) => !isOfRun(state) && canRun(known, state),
     leaves: (state) => !isOfRun(state) && !canRun(known, state),
+    handlers: { makers: Object.keys(known.handlers.makers), checks: Object.keys(known.handlers.checks) },
   };
 }
 
@@ -32,14 +34,10 @@ export interface Known {
 
 /** Names of handlers in a goal that the config does not have. */
 export function missingHandlers(goal: Goal, { handlers }: Known): string[] {
-  const makers = typeof goal.maker === "string" ? [goal.maker] : Object.values(goal.maker);
-  const checks = new Set([goal.check, ...leafChecks(goal.leaves ?? [])]);
+  const { makers, checks } = handlersNamed(goal);
   const known = (kind: "makers" | "checks"): string => Object.keys(handlers[kind]).join(", ") || "none";
   return [
     ...makers.filter((name) => !Object.hasOwn(handlers.makers, name)).map((name) => `there is no maker ${name} in the config (makers: ${known("makers")})`),
-    ...[...checks].filter((name) => !Object.hasOwn(handlers.checks, name)).map((name) => `there is no check ${name} in the config (checks: ${known("checks")})`),
+    ...checks.filter((name) => !Object.hasOwn(handlers.checks, name)).map((name) => `there is no check ${name} in the config (checks: ${known("checks")})`),
   ];
-}
-function leafChecks(leaves: readonly Leaf[]): string[] {
-  return leaves.flatMap((leaf) => [...(leaf.check === undefined ? [] : [leaf.check]), ...leafChecks(leaf.leaves ?? [])]);
 }

@@ -17,7 +17,7 @@ export interface Ownership {
   holder(ownerId: OwnerId): Promise<HolderState>;
   /** Arbitrates who takes over: true for one caller a `resource` within `ttlMs`. */
   tryTake(resource: string, by: OwnerId, ttlMs: number): Promise<boolean>;
-  /** Counts a process into a group for `ttlMs`, or out of it with 0, and names who is in it; null where the service does not answer. Never throws. */
-  gather(group: string, ownerId: OwnerId, ttlMs: number): Promise<readonly OwnerId[] | null>;
+  /** Counts a member into a group for `ttlMs`, or out of it with 0, and names who is in it; null where the service does not answer. Never throws. */
+  gather(group: string, member: string, ttlMs: number): Promise<readonly string[] | null>;
   close(): Promise<void>;
 }

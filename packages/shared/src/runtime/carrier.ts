@@ -123,10 +123,11 @@ export class Carrier {
   }
 
   /** It was this process's turn when it claimed, and it is another one's now. */
-  #hasMoved({ tenure, sessionId, inTurn }: Turn): boolean {
-    const open = inTurn && tenure?.holds() ? tenure.state.open : null;
-    const runner = this.#crew.runners.find(({ cycle }) => cycle === open?.cycle);
-    return runner !== undefined && this.#crew.liveness.rank(sessionId, runner.role) > 0;
+  #hasMoved({ tenure, inTurn }: Turn): boolean {
+    if (!inTurn || !tenure?.holds()) return false;
+    const { state } = tenure;
+    const runner = this.#crew.runners.find(({ cycle }) => cycle === state.open?.cycle);
+    return runner !== undefined && this.#crew.liveness.rank(state, runner.role) > 0;
   }
 
   /** True where a cycle was run to its end. */
@@ -168,7 +169,7 @@ export class Carrier {
     }
     await this.#engine.failpoints.pass("worker.after_lease");
     turn.tenure = await Tenure.claim(this.#engine, state.sessionId, { role: this.#runner(cycle).role, serves: this.#serves });
-    turn.inTurn = this.#crew.liveness.rank(state.sessionId, this.#runner(cycle).role) === 0;
+    turn.inTurn = this.#crew.liveness.rank(state, this.#runner(cycle).role) === 0;
     this.#engine.log.debug({ session: state.sessionId, epoch: state.epoch + 1, won: turn.tenure !== null }, "claim");
   }
 

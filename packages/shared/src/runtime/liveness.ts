@@ -5,15 +5,24 @@
  * L2. On the owner's own host a dead process is proof enough; no lease is waited for.
  * L3. Who wrote to the ledger within a lease's time lives, whatever the lease service says: where it has forgotten everybody,
  *     its clients would else take one session from each other until the takeover limit ends it.
- * L4. Of those that do the same work each knows the others as of the last beat, and so whose turn a session is.
+ * L4. Of those that do the same work each knows the others and what they can run as of the last beat, and so whose turn a session is.
+ *     What a process can run goes with its name: the beat is one write a work, however many handlers and sessions there are.
  * L5. A lease service that throws is one that cannot be reached: the beat goes on and takes a lease when there is one again.
  */
-import type { OwnerId, SessionId } from "../core/brand.ts";
-import type { Owner } from "../core/session/state.ts";
+import type { OwnerId } from "../core/brand.ts";
+import type { HandlerNames } from "../core/session/handlers-named.ts";
+import type { Owner, SessionState } from "../core/session/state.ts";
 import type { HolderState, Liveness as Lease } from "../ports/index.ts";
-import { rankOf } from "./affinity.ts";
+import { type Peer, memberOf, needsOf, peerOf, rankOf } from "./affinity.ts";
 import type { Engine } from "./engine.ts";
 import type { Part } from "./supervision.ts";
+
+/** A work that this process shares: the name that it is gathered under, and who was there at the last beat. */
+interface Shared {
+  readonly member: string;
+  readonly self: Peer;
+  peers: readonly Peer[];
+}
 
 export class Liveness {
   readonly #engine: Engine;
@@ -22,8 +31,8 @@ export class Liveness {
   /** The last beat found no lease to renew. */
   #without = false;
   readonly #limits: (owner: Owner) => number;
-  /** Who does the same work, by its name, as the lease service said last. */
-  readonly #peers = new Map<string, readonly OwnerId[]>();
+  /** Of each work that is shared, by its name. */
+  readonly #shared = new Map<string, Shared>();
   /** The last answer of the lease service for each owner; asked anew after an eighth of a lease. */
   readonly #answers = new Map<OwnerId, { readonly at: number; readonly state: Promise<HolderState> }>();
 
@@ -82,20 +91,22 @@ export class Liveness {
     await this.#asked("release", async () => this.#lease?.release());
   }
 
-  /** From now on this process takes what is offered of this work, and shares it with whoever does the same. */
-  async join(works: readonly string[]): Promise<void> {
-    for (const work of works) this.#peers.set(work, []);
-    await this.#gather(this.#engine.leaseMs);
+  /** From now on this process takes what is offered of this work, as far as its handlers go (null = all of it), and shares it with whoever does the same. */
+  async join(works: readonly string[], handlers: HandlerNames | null = null): Promise<void> {
+    const member = memberOf(this.#engine.ownerId, handlers);
+    for (const work of works) this.#shared.set(work, { member, self: peerOf(member), peers: [] });
+    await this.#gather(this.#engine.leaseMs, works);
   }
   /** How many go before this process with a session, 0 = its turn; always 0 for who shares that work with nobody. */
-  rank(sessionId: SessionId, work: string): number {
-    const peers = this.#peers.get(work);
-    return peers ? rankOf(this.#engine.ownerId, peers, sessionId) : 0;
+  rank(state: Pick<SessionState, "sessionId" | "submission">, work: string): number {
+    const shared = this.#shared.get(work);
+    return shared ? rankOf(shared.self, shared.peers, { sessionId: state.sessionId, needs: needsOf(state) }) : 0;
   }
-  async #gather(ttlMs: number): Promise<void> {
-    for (const work of this.#peers.keys()) {
-      const peers = await this.#asked("gather", () => this.#engine.ownership.gather(work, this.#engine.ownerId, ttlMs));
-      if (peers) this.#peers.set(work, peers);
+  async #gather(ttlMs: number, works: Iterable<string> = this.#shared.keys()): Promise<void> {
+    for (const work of works) {
+      const shared = this.#shared.get(work);
+      const members = shared && (await this.#asked("gather", () => this.#engine.ownership.gather(work, shared.member, ttlMs)));
+      if (shared && members) shared.peers = members.map(peerOf);
     }
   }
 

@@ -149,7 +149,7 @@ export class Offers {
     const claims = decision.do === "claim";
     if (claims ? holderOf(state) !== null : state.owner?.id === this.#engine.ownerId) return 0;
     const role = claims ? runners.find(({ cycle }) => cycle === decision.cycle)?.role : "scheduler";
-    const turns = role === undefined ? 0 : Math.min(turnsMax, liveness.rank(state.sessionId, role));
+    const turns = role === undefined ? 0 : Math.min(turnsMax, liveness.rank(state, role));
     if (turns === 0) return 0;
     const now = this.#engine.clock.monotonic();
     const known = this.#left.get(state.sessionId);

@@ -2,6 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import type { SessionId } from "../core/brand.ts";
 import { boundsOf, goal } from "../core/events/goal.ts";
+import type { HandlerNames } from "../core/session/handlers-named.ts";
 import { goalDigest } from "../core/session/rules/submission.ts";
 import { rulesKnown } from "../core/session/state.ts";
 import { createMemoryBlobs, createMemoryHosts, createMemoryLedger, createMemoryOwnership, createMemoryProcess, createSeededIds, createVirtualClock, type MemoryProcess } from "../adapters/memory/index.ts";
@@ -21,6 +22,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
+interface Joining { readonly cycles?: number; readonly takesMs?: number; readonly handlers?: HandlerNames | null }
 interface Peer { readonly engine: Engine; readonly process: MemoryProcess; readonly ran: string[] }
 
 function world() {
@@ -31,7 +33,7 @@ function world() {
   const hosts = createMemoryHosts();
   let hostsMade = 0;
   /** One process of its own host that works; `cycles` of a session before it says that it is built, each of which takes its time. */
-  const join = async ({ cycles = 1, takesMs = stepMs } = {}): Promise<Peer> => {
+  const join = async ({ cycles = 1, takesMs = stepMs, handlers = null }: Joining = {}): Promise<Peer> => {
     const process = createMemoryProcess(clock);
     const engine = makeEngine(
       {
@@ -46,8 +48,8 @@ function world() {
     const ran: string[] = [];
     const runner: CycleRunner = { cycle: "build", role: "worker", run: stepsOf(engine, ran, { cycles, takesMs }), settle: () => Promise.resolve(), perform: () => Promise.resolve() };
     const crew = { runners: [runner], scheduler: null, liveness };
-    const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: 100 } });
-    await liveness.join(["worker"]);
+    const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: 100, claims: () => handlers === null || handlers.makers.includes("m") } });
+    await liveness.join(["worker"], handlers);
     offers.start();
     closing.push(async () => {
       if (process.state === "killed") return;
@@ -120,6 +122,48 @@ it("what the first does not take is taken by the others a moment later, once", a
   await clock.advance(400);
   expect(here.ran.sort()).toEqual(names(40).sort());
   expect(rivals(seen)).toBe(0);
+});
+
+const having: HandlerNames = { makers: ["m"], checks: ["c"] };
+const without: HandlerNames = { makers: ["other"], checks: ["c"] };
+
+it("who can run a session takes it at once, however many are there that cannot", async () => {
+  const { clock, join } = world();
+  const others = [await join({ handlers: without }), await join({ handlers: without }), await join({ handlers: without })];
+  const able = await join({ handlers: having });
+  await clock.advance(leaseMs);
+  const seen = claimsSeen(able);
+  await submit(able, names(40));
+  await clock.advance(100);
+  expect([seen.length, rivals(seen)]).toEqual([40, 0]);
+  await clock.advance(stepMs);
+  expect(able.ran.sort()).toEqual(names(40).sort());
+  expect(others.flatMap(({ ran }) => ran)).toEqual([]);
+});
+
+it("those that can run a session share it among each other, whatever else they can run", async () => {
+  const { clock, join } = world();
+  await join({ handlers: without });
+  const able = [await join({ handlers: having }), await join({ handlers: { makers: ["m", "other"], checks: ["c"] } })];
+  await clock.advance(leaseMs);
+  const seen = claimsSeen(able[0] as Peer);
+  await submit(able[0] as Peer, names(40));
+  await clock.advance(400);
+  expect(able.flatMap(({ ran }) => ran).sort()).toEqual(names(40).sort());
+  for (const { ran } of able) expect(ran.length).toBeGreaterThan(8);
+  expect([seen.length, rivals(seen)]).toEqual([40, 0]);
+});
+
+it("nothing is handed back to who joins and cannot run it", async () => {
+  const { clock, join } = world();
+  const able = await join({ cycles: 15, handlers: having });
+  const seen = claimsSeen(able);
+  await submit(able, names(20));
+  await clock.advance(stepMs);
+  await join({ handlers: without });
+  await clock.advance(20 * stepMs);
+  expect([seen.length, rivals(seen)]).toEqual([20, 0]);
+  for (const id of names(20)) expect((await able.engine.folds.open(id as SessionId)).open?.cycle).toBe("review");
 });
 
 it("who joins gets its share of what others hold: they hand it back between two steps, and keep the rest", async () => {

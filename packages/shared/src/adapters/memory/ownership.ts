@@ -21,8 +21,8 @@ interface Store {
   /** When each lease ends, on the world's monotonic clock. */
   readonly leases: Map<OwnerId, number>;
   readonly taken: Map<string, { readonly by: OwnerId; readonly until: number }>;
-  /** Until when each process counts as one of a group. */
-  readonly groups: Map<string, Map<OwnerId, number>>;
+  /** Until when each member counts as one of a group. */
+  readonly groups: Map<string, Map<string, number>>;
 }
 
 export function createMemoryOwnership({ clock, seed = 0 }: MemoryOwnershipOptions): MemoryOwnership {
@@ -79,10 +79,10 @@ function createHandle(wiring: Wiring): Ownership {
       });
       return taken === true;
     },
-    gather: (group, ownerId, ttlMs) => ask(() => {
+    gather: (group, member, ttlMs) => ask(() => {
       const now = clock.monotonic();
-      const members = store.groups.get(group) ?? new Map<OwnerId, number>();
-      store.groups.set(group, members.set(ownerId, now + ttlMs));
+      const members = store.groups.get(group) ?? new Map<string, number>();
+      store.groups.set(group, members.set(member, now + ttlMs));
       for (const [one, until] of members) if (until <= now) members.delete(one);
       return [...members.keys()].sort();
     }),

@@ -45,9 +45,9 @@ export async function openRedisOwnership({ prefix, ids, ...options }: RedisOwner
       const found = await answerOf(scripts.look(leaseOf(ownerId)));
       return found === null ? "unreachable" : (states[Number(found)] ?? "unreachable");
     },
-    gather: async (group, ownerId, ttlMs) => {
-      const members = await answerOf(scripts.gather(`${prefix}:lease:group:${group}`, ownerId, Math.ceil(ttlMs)));
-      return Array.isArray(members) ? members.map((member) => String(member) as OwnerId) : null;
+    gather: async (group, member, ttlMs) => {
+      const members = await answerOf(scripts.gather(`${prefix}:lease:group:${group}`, member, Math.ceil(ttlMs)));
+      return Array.isArray(members) ? members.map(String) : null;
     },
     tryTake: createArbiter(connection, { clock, keyOf: (resource) => `${prefix}:lease:take:${resource}` }),
     close: async () => connection.close(),

@@ -32,12 +32,12 @@ export function openSqliteOwnership({ folder, clock }: SqliteOwnershipOptions): 
       const taken = file.run(({ take }) => take.run({ resource, owner: by, expires: now + ttlMs, ttl: ttlMs, now }));
       return taken?.changes === 1;
     },
-    gather: async (group, owner, ttlMs) => {
+    gather: async (group, member, ttlMs) => {
       const now = clock.monotonic();
       return file.run(({ join, leave, members }) => {
-        if (ttlMs > 0) join.run({ member_of: group, owner, expires: now + ttlMs, ttl: ttlMs });
-        else leave.run({ member_of: group, owner });
-        return members.all({ member_of: group, now }).map((row) => row["owner"] as OwnerId);
+        if (ttlMs > 0) join.run({ member_of: group, owner: member, expires: now + ttlMs, ttl: ttlMs });
+        else leave.run({ member_of: group, owner: member });
+        return members.all({ member_of: group, now }).map((row) => String(row["owner"]));
       });
     },
     close: async () => file.close(),

@@ -98,6 +98,8 @@ function groups({ it, expect }: Vitest, make: () => Promise<OwnershipWorld>): vo
     expect(await two.gather("workers", owner("a"), TTL_MS)).toEqual(["a", "b"]);
     expect(await one.gather("workers", owner("b"), TTL_MS)).toEqual(["a", "b"]);
     expect(await two.gather("checkers", owner("a"), TTL_MS)).toEqual(["a"]);
+    // A member's name may say more than who it is.
+    expect(await two.gather("makers", "a 1x,7zq", TTL_MS)).toEqual(["a 1x,7zq"]);
   }));
 
   it("leaves out who has left, and who has not been heard of in time", inWorld(make, async (world) => {
