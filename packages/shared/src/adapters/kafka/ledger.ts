@@ -126,7 +126,7 @@ class KafkaLedger implements Ledger {
     const { clock } = this.#options;
     this.#names += 1;
     const subscription = new LedgerSubscription({
-      topology: this.#topology, clock, shown: this.#shown, name: `subscription-${this.#names}`, from, listener,
+      topology: this.#topology, clock, shown: this.#shown, keys: this.#reading.keys, name: `subscription-${this.#names}`, from, listener,
       flushed: () => this.#flushed(), ends: (partitions) => this.#orLose(this.#reading.ends(partitions)), check: this.#check,
       lost: this.#lose, troubled: this.#trouble, healthy: this.#heal, threw: (error) => this.#options.log?.(error), closed: (one) => this.#subscriptions.delete(one),
     });

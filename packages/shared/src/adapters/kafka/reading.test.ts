@@ -78,4 +78,26 @@ describe("histories of a partition", () => {
     expect(await reading.of("a", 1)).toEqual(["a at 2"]);
     expect(reading.asked[0]).toBe(1);
   });
+
+  it("of a key that was not met in what was read begin where that ended, and of one that was met at its first record", async () => {
+    const reading = new CountedReading();
+    reading.log.push("a", "b", "c", "b");
+    expect(await reading.of("none")).toEqual([]);
+    reading.log.push("new", "c", "new");
+    reading.asked.length = 0;
+    expect(await reading.of("new")).toEqual(["new at 4", "new at 6"]);
+    expect(Math.min(...reading.asked)).toBe(4);
+    reading.asked.length = 0;
+    expect(await reading.of("c")).toEqual(["c at 2", "c at 5"]);
+    expect(reading.asked[0]).toBe(2);
+  });
+
+  it("of a key that a subscription met begin at the beginning as long as what lies before it was not read", async () => {
+    const reading = new CountedReading();
+    reading.log.push("a", "b", "a", "b");
+    reading.keys.note(0, "a", 2);
+    reading.keys.cover(0, { from: 2, to: 3 });
+    expect(await reading.of("a")).toEqual(["a at 0", "a at 2"]);
+    expect(reading.asked[0]).toBe(0);
+  });
 });

@@ -5,12 +5,14 @@
  * R2. It goes on to the end that the broker tells, and at least to what this handle has shown before, whoever leads now.
  * R3. Whole histories of a partition that are asked for while it is read through are found in one go, the next one: never in one
  *     that had begun before they were asked for.
+ * R4. A history is read from where its first record may lie: what this handle has read without meeting its key is not read again.
  */
 import type { Offset } from "../../core/brand.ts";
 import { LoopledgerError } from "../../core/errors.ts";
 import type { Clock, LogEntry, Positions } from "../../ports/index.ts";
 import { codeMeaning, codeName } from "./broker-codes.ts";
 import { toEntry } from "./entries.ts";
+import { KeyIndex } from "./key-index.ts";
 import type { Link } from "./link.ts";
 import { type Persistence, persist } from "./patience.ts";
 import type { Topology } from "./topology.ts";
@@ -57,6 +59,8 @@ interface Piece {
 }
 
 export class Reading {
+  /** Of what was read here; whoever reads the partition otherwise adds to it. */
+  readonly keys = new KeyIndex();
   readonly #topology: Topology;
   readonly #shown: Shown;
   readonly #options: ReadingOptions;
@@ -109,7 +113,8 @@ export class Reading {
     const before = this.#last.get(partition) ?? Promise.resolve();
     const over = before.catch(() => undefined).then(() => {
       this.#next.delete(partition);
-      return this.#walk(partition, { from: 0, bytesMax: PIECE_BYTES }, (record) => {
+      const from = Math.min(...[...wanted.keys()].map((key) => this.keys.from(partition, key)));
+      return this.#walk(partition, { from, bytesMax: PIECE_BYTES }, (record) => {
         const found = record.key === null ? undefined : wanted.get(record.key.toString("utf8"));
         const entry = found === undefined ? null : toEntry(partition, record);
         if (entry !== null) found?.push(entry);
@@ -192,8 +197,10 @@ export class Reading {
         if (offset < next) continue;
         next = offset + 1;
         this.#shown.note(partition, next);
+        if (record.key !== null) this.keys.note(partition, record.key.toString("utf8"), offset);
         if (!visit(record)) return;
       }
+      this.keys.cover(partition, { from: start, to: next });
       if (next >= Math.max(Number(part.highWatermark), least)) return;
       maxWaitMs = next === start ? LAG_WAIT_MS : 0;
     }

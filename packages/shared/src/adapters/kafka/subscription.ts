@@ -9,6 +9,7 @@
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
 import type { Clock, LogEntry, Positions, Subscription } from "../../ports/index.ts";
 import { toEntry } from "./entries.ts";
+import type { KeyIndex } from "./key-index.ts";
 import type { Link } from "./link.ts";
 import { pauseAfter, Recovery } from "./patience.ts";
 import { checkPart, type Shown } from "./reading.ts";
@@ -19,6 +20,8 @@ export interface SubscriptionOptions {
   readonly topology: Topology;
   readonly clock: Clock;
   readonly shown: Shown;
+  /** Told of every record that is read. */
+  readonly keys: KeyIndex;
   /** Sets its connections apart from those of other subscriptions. */
   readonly name: string;
   readonly from: Positions;
@@ -174,17 +177,22 @@ export class LedgerSubscription implements Subscription {
 
   /** False where the listener threw: the reader then stands where it stood. */
   #take({ partition, messages }: FetchedPart): boolean {
-    let next = this.#next.get(partition);
-    if (next === undefined || this.#over !== null) return true;
+    const from = this.#next.get(partition);
+    if (from === undefined || this.#over !== null) return true;
+    const { keys, shown } = this.#options;
+    let next = from;
     const entries: LogEntry[] = [];
     for (const message of messages) {
       const offset = Number(message.offset);
       if (offset < next) continue;
       next = offset + 1;
       const entry = toEntry(partition, message);
-      if (entry !== null) entries.push(entry);
+      if (entry === null) continue;
+      entries.push(entry);
+      keys.note(partition, entry.key, offset);
     }
-    this.#options.shown.note(partition, next);
+    keys.cover(partition, { from, to: next });
+    shown.note(partition, next);
     if (entries.length > 0 && !this.#hand(entries)) return false;
     this.#next.set(partition, next);
     return true;
