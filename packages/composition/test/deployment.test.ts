@@ -31,6 +31,10 @@ describe("the settings of a deployment", () => {
   test("set and empty is left out", () => {
     expect(readDeployment({ LOOPLEDGER_KAFKA_BROKERS: "", LOOPLEDGER_PORT: "", LOOPLEDGER_LEASE_MS: "" })).toEqual(readDeployment({}));
   });
+  test("how many sessions a process carries at a time is its own choice", () => {
+    expect(readDeployment({}).sessionsMax).toBeNull();
+    expect(readDeployment({ LOOPLEDGER_SESSIONS_MAX: "400" }).sessionsMax).toBe(400);
+  });
   test("Kafka and Redis, with what they need", () => {
     const ca = join(folder, "ca.pem");
     writeFileSync(ca, "a certificate");
@@ -67,6 +71,8 @@ describe("settings that cannot be right", () => {
     ["a prefix that no topic may have", { LOOPLEDGER_TOPIC_PREFIX: "a b" }, /TOPIC_PREFIX/],
     ["tokens that nobody would ask for", { LOOPLEDGER_TOKENS_FILE: "/tokens" }, /^LOOPLEDGER_TOKENS_FILE: .* unset it/],
     ["keys that nobody would sign with", { LOOPLEDGER_KEYS: "/keys" }, /^LOOPLEDGER_KEYS: .* unset it/],
+    ["room for no session", { LOOPLEDGER_SESSIONS_MAX: "0" }, /^LOOPLEDGER_SESSIONS_MAX: /],
+    ["a number of sessions that is none", { LOOPLEDGER_SESSIONS_MAX: "many" }, /^LOOPLEDGER_SESSIONS_MAX: it is the number of sessions/],
     ["a port that is none", { LOOPLEDGER_PORT: "http" }, /^LOOPLEDGER_PORT: a port is a number/],
   ])("%s", (_what, given, fault) => {
     expect(faultsOf(() => readDeployment(given)).join("\n")).toMatch(fault);

@@ -12,6 +12,8 @@ export interface ServicesOptions {
   readonly roles: Roles;
   readonly stepLimitMs: (owner: { readonly role: "worker" | "checker" }) => number;
   readonly serves: Serving;
+  /** Most sessions carried at a time; left out, as many as is usual. */
+  readonly sessionsMax?: number;
   /** What the intake is told; left out, it takes every goal. */
   readonly taking?: Taking;
   readonly live?: Live;

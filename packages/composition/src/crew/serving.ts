@@ -51,7 +51,7 @@ export async function serveRoles(options: ServingOptions): Promise<never> {
   }
   const { roles, host, port, principal, knows = project } = options;
   const serves: Serving = roles.worker || roles.checker ? servedBy(project) : { claims: () => false };
-  const services = await startServices(opened, { roles, host, port, principal, stepLimitMs: stepLimitMs(project), serves, taking: takingOf(knows) })
+  const services = await startServices(opened, { roles, host, port, principal, stepLimitMs: stepLimitMs(project), serves, taking: takingOf(knows), ...(deployment.sessionsMax !== null && { sessionsMax: deployment.sessionsMax }) })
     .catch((error: unknown) => { throw options.refusal?.(error, opened) ?? error; });
   draining.drainWith(services.stop);
   options.ready(services);

@@ -4,6 +4,7 @@ import { type Log, type LogLevel, Supervision, makeEngine, makeLog, restoreFolds
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { makeDataFolder } from "../ports/data-folder.ts";
 import { openPorts } from "../ports/open-ports.ts";
+import { compileLater } from "../process/compiler.ts";
 import { AppendTimes } from "../process/figures.ts";
 import type { Deployment } from "../settings/deployment.ts";
 import type { EngineOptions, OpenEngine } from "./engine-options.ts";
@@ -16,6 +17,7 @@ export async function openEngine(deployment: Deployment, options: EngineOptions)
   if (options.handlers) makeDataFolder(deployment.dataFolder);
   const { reads = false, views = false, viewsMayBeAway = false } = options;
   const stays = options.handlers !== undefined || options.history === true;
+  if (stays) compileLater();
   const { close: closePorts, ...opened } = await openPorts(deployment, { clock, ids, log, reads, views, viewsMayBeAway, stays });
   const appends = options.times ? new AppendTimes() : null;
   const ports = { ...opened, ledger: appends?.timed(opened.ledger, clock.monotonic) ?? opened.ledger };

@@ -28,6 +28,8 @@ export interface Deployment extends RuntimeSettings {
   readonly host: string;
   /** `LOOPLEDGER_PORT`; null = whatever is usual for the process. */
   readonly port: number | null;
+  /** `LOOPLEDGER_SESSIONS_MAX`: most sessions that the process carries at a time; null = as many as is usual. */
+  readonly sessionsMax: number | null;
   /** `LOOPLEDGER_PROJECTION`: the read model that a projector writes; null = the one in use. */
   readonly projection: string | null;
 }
@@ -38,6 +40,7 @@ const shape = z.object({
   LOOPLEDGER_CONFIG: z.string().optional(),
   LOOPLEDGER_HOST: z.string().default("127.0.0.1"),
   LOOPLEDGER_PORT: z.coerce.number("a port is a number").int().min(0).max(65_535).optional(),
+  LOOPLEDGER_SESSIONS_MAX: z.coerce.number("it is the number of sessions that a process carries at a time").int().min(1).max(10_000).optional(),
   LOOPLEDGER_PROJECTION: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "letters, digits and . _ - only").optional(),
 });
 
@@ -56,11 +59,11 @@ export function readDeployment(variables: Variables, dataFolder?: string): Deplo
   const own = shape.safeParse(given);
   if (!own.success) faults.push(...own.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
   if (!own.success || runtime === undefined || distributed === undefined || faults.length > 0) throw new InvalidSettings(faults);
-  const { LOOPLEDGER_DATA: folder, LOOPLEDGER_BLOBS_URL: blobs, LOOPLEDGER_CONFIG: config, LOOPLEDGER_HOST: host, LOOPLEDGER_PORT: port, LOOPLEDGER_PROJECTION: projection } = own.data;
+  const { LOOPLEDGER_DATA: folder, LOOPLEDGER_BLOBS_URL: blobs, LOOPLEDGER_CONFIG: config, LOOPLEDGER_HOST: host, LOOPLEDGER_PORT: port, LOOPLEDGER_PROJECTION: projection, LOOPLEDGER_SESSIONS_MAX: sessionsMax } = own.data;
   const data = resolve(dataFolder ?? folder);
   return {
     ...runtime, distributed, dataFolder: data, blobsFolder: blobs ?? join(data, "blobs"), blobsAreNamed: blobs !== undefined, host,
-    configPath: config === undefined ? null : resolve(config), port: port ?? null, projection: projection ?? null,
+    configPath: config === undefined ? null : resolve(config), port: port ?? null, projection: projection ?? null, sessionsMax: sessionsMax ?? null,
   };
 }
 
