@@ -64,7 +64,7 @@ test("an equal answer again returns the first one also where it has ended the se
 });
 
 test("an answer after the expiry is refused and kept, also where nobody serves; the action is not done", async () => {
-  await here.submit("x", { policy: { failureFirst: false, approvals: [{ before: "deploy", expiresSeconds: 0.2 }] } });
+  await here.submit("x", { policy: { failureFirst: false, approvals: [{ before: "deploy", expiresSeconds: 3 }] } });
   const [checkpoint = ""] = (await here.carry("x")).pending;
   const expiry = (await here.state("x")).timers[0]?.dueAt ?? 0;
   await until(() => here.engine.clock.now() > expiry, { what: "the expiry" });

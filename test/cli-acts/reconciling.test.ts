@@ -7,6 +7,9 @@ import { until } from "../support/until.ts";
 import { type Stage, stage } from "./stage.ts";
 import { greenFrom } from "./works.ts";
 
+/** A command that is to find a call window open has to be there before its end, on a busy machine too. */
+const startSeconds = 15;
+
 let here: Stage;
 beforeAll(async () => {
   here = await stage(greenFrom(1));
@@ -51,7 +54,7 @@ test("a wrong key is refused, and the unknown ones are named; of two settled one
 });
 
 test("did-not-happen waits until no late call can arrive, says so, and is then accepted by the log's own time", async () => {
-  await lost("w", { contract: "unsafe", key: "mail:late", callWindowSeconds: 5 });
+  await lost("w", { contract: "unsafe", key: "mail:late", callWindowSeconds: startSeconds });
   const state = await here.state("w");
   const effect = lookUp(state.effects, "mail:late");
   const over = effect ? windowOverAt(effect, state.lastClaimAt) : Number.NaN;
@@ -67,11 +70,11 @@ test("a ledger whose time is an hour ahead of this machine's clock: the wait is 
   const file = new DatabaseSync(join(here.folder, "data", "ledger.db"));
   file.exec("UPDATE rec SET time = time + 3600000 WHERE pos = (SELECT max(pos) FROM rec)");
   file.close();
-  await here.loseOutcome("ahead", { contract: "unsafe", key: "mail:ahead", callWindowSeconds: 3 });
+  await here.loseOutcome("ahead", { contract: "unsafe", key: "mail:ahead", callWindowSeconds: startSeconds });
   expect((await here.state("ahead")).at ?? 0).toBeGreaterThan(Date.now() + 3_000_000);
   const ran = await here.cli("reconcile", "ahead", "mail:ahead", "--did-not-happen", "--evidence", "the outbox is empty", "--json");
   expect(ran.code).toBe(0);
-  expect(ran.err).toMatch(/waits [123] s/);
+  expect(ran.err).toMatch(/waits 1?\d s/);
   expect(ran.json()).toMatchObject({ effects: [{ key: "mail:ahead", state: "failed" }] });
 });
 

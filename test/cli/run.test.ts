@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
-import { Workshop, isAlive, twoLines, patienceMs } from "./workshop.ts";
+import { Workshop, holding, isAlive, twoLines, patienceMs } from "./workshop.ts";
 
 vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
 
@@ -207,7 +207,7 @@ describe("a session has one owner at a time", () => {
 
   test("a second run is refused at once and calls nothing; --attach follows the first", async () => {
     const words = slow();
-    const first = shop.start(words);
+    const first = shop.start(words, holding);
     await shop.until("pids");
     expect(await shop.run(...words)).toMatchObject({ code: 9, out: "", err: expect.stringContaining("held by another live process") });
     expect(JSON.parse((await shop.run(...words, "--json")).err)).toMatchObject({ error: { code: "session_held", exitCode: 9 } });

@@ -1,9 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { freePorts } from "@loopledger/infra/ports";
 import { until } from "../support/until.ts";
-import { type Running, Workshop, twoLines, patienceMs } from "./workshop.ts";
+import { type Running, Workshop, holding, twoLines, patienceMs } from "./workshop.ts";
 
 vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
 
@@ -53,9 +52,10 @@ describe("dev", () => {
 
   test("a second one on the same folder and port says who is there; with --once it works all the same", async () => {
     project();
-    const probe = createServer().listen(0, "127.0.0.1");
-    await until(() => probe.listening, { what: "a free port", timeoutMs: patienceMs / 2 });
-    const { port } = probe.address() as AddressInfo;
+    // None of those that the system hands out by itself: they may be taken between two of these starts.
+    const [port = 0] = await freePorts(1);
+    const probe = createServer().listen(port, "127.0.0.1");
+    await until(() => probe.listening, { what: "a port of its own", timeoutMs: patienceMs / 2 });
     expect(await shop.run("dev", "--port", String(port))).toMatchObject({ code: 1, err: expect.stringMatching(new RegExp(`Port ${port} is taken[\\s\\S]*--port`)) });
     await new Promise((done) => probe.close(done));
     const first = shop.start(["dev", "--port", String(port)]);
@@ -171,7 +171,7 @@ describe("advance", () => {
   test("a session that somebody holds is 9", async () => {
     project();
     shop.write("maker.sh", "#!/bin/sh\necho $$ >> pids\nwhile [ ! -f go ]; do sleep 0.05; done\necho built >> work\n");
-    const dev = shop.start(["dev", "--port", "0"]);
+    const dev = shop.start(["dev", "--port", "0"], holding);
     await shop.until("pids");
     expect(await shop.run("advance", "two")).toMatchObject({ code: 9, err: expect.stringContaining(`(${dev.pid})`) });
     expect(shop.lines("pids")).toHaveLength(1);

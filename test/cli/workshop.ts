@@ -21,6 +21,9 @@ export interface Running {
 /** Processes are slow to start while the machine is busy with others. */
 export const patienceMs = 120_000;
 
+/** For a process that holds a session under the eyes of another one, and may stand still for seconds while it does. */
+export const holding: Variables = { LOOPLEDGER_LEASE_MS: "20000" };
+
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 const main = join(import.meta.dirname, "../../packages/cli/src/main.ts");

@@ -10,7 +10,7 @@ import { distributedWorld } from "../support/worlds/distributed-world.ts";
 import { foldSession } from "../support/worlds/oracle.ts";
 import { type Peer, evolveWith } from "../support/worlds/peer.ts";
 import { Target } from "../support/worlds/target.ts";
-import { stateOf, submit } from "../support/worlds/world.ts";
+import { shortLeaseMs, stateOf, submit } from "../support/worlds/world.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const closing: (() => Promise<void> | void)[] = [];
@@ -22,17 +22,19 @@ afterEach(async () => {
 async function wokenLate(guards: Partial<Guards>): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "loopledger-fence-"));
   const target = new Target(folder);
-  const world = await distributedWorld();
+  const world = await distributedWorld({ leaseMs: shortLeaseMs });
   closing.push(() => rmSync(folder, { recursive: true, force: true }), () => target.close(), () => world.close());
   const enter = (how: Partial<Deploying>): Promise<Peer> => world.join({ handlers: deploying({ target, ...how }), guards });
   const [late, own] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const waits = (on: Promise<void>): Partial<Deploying> => ({ maker: () => on.then(() => ({ summary: "built" })) });
+  let begun = 0;
+  const waits = (on: Promise<void>): Partial<Deploying> => ({ maker: () => on.then(() => ({ summary: "built" })), started: () => begun++ });
   const epoch = async (): Promise<number> => (await stateOf(world, "s" as never)).epoch;
   const built = async (): Promise<boolean> => foldSession(await world.entries(), "s" as never).rows.some(({ record }) => record?.type === "built");
   const first = await enter(waits(late.promise));
   first.work();
   await submit(first, "s", { policy: { failureFirst: false } });
-  await world.until(async () => (await epoch()) === 1, "the first claim");
+  // Its claim alone is not enough: held before it has read that back it would never build.
+  await world.until(() => begun > 0, "the first maker");
   first.process.pause();
   const second = await enter(waits(own.promise));
   second.work();

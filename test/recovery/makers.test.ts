@@ -8,15 +8,19 @@ import { rulesKnown } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { appendAll, withDerived } from "@loopledger/shared/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../support/until.ts";
 import { countOf, voidsOf } from "../support/worlds/oracle.ts";
 import { type GoalGiven, type LoopProcess, ProcessWorld, goalOf } from "../support/worlds/processes.ts";
-import { decideOn } from "../support/worlds/world.ts";
+import { decideOn, shortLeaseMs } from "../support/worlds/world.ts";
 
 let world: ProcessWorld;
-beforeEach(async () => {
-  world = await ProcessWorld.open();
-});
-afterEach(() => world.close());
+/** Each test of a group has a world of its own. */
+function inWorlds(options: { readonly leaseMs?: number } = {}): void {
+  beforeEach(async () => {
+    world = await ProcessWorld.open(options);
+  });
+  afterEach(() => world.close());
+}
 
 /** A process that starts to work when it is woken: it has been stopped since before there was anything to do. */
 async function asleep(): Promise<LoopProcess> {
@@ -27,6 +31,7 @@ async function asleep(): Promise<LoopProcess> {
 }
 
 describe("a maker that words its call anew when it is run again", () => {
+  inWorlds();
   async function askedAgain(): Promise<void> {
     const goal = { maker: "talkative", inputs: { door: "idempotent" } };
     const victim = await world.start({ failpoints: "worker.after_effect=kill", session: { id: "s", goal } });
@@ -58,6 +63,8 @@ describe("a maker that words its call anew when it is run again", () => {
 });
 
 describe("two makers of one session never run at once", () => {
+  // One that is stopped loses its lease, and the one that took over keeps its own while it stands still for a moment.
+  inWorlds({ leaseMs: 5_000 });
   const waiting: GoalGiven = { maker: "program", inputs: { door: "fenced", waits: true } };
   const goOn = (id: string): void => writeFileSync(join(world.folder, `go-on-${id}`), "");
   const begins = (id: string) => world.makers(id).filter(({ what }) => what === "begins");
@@ -71,7 +78,7 @@ describe("two makers of one session never run at once", () => {
     await world.until("s", () => begins("s").length === 2, "the second maker");
     frozen.kill("SIGCONT");
     await frozen.isIdle();
-    expect(frozen.stderr).toMatch(/"epoch":1,"current":2,.*run ownership moved: s/);
+    await until(() => /"epoch":1,"current":2,.*run ownership moved: s/.test(frozen.stderr), { what: "its word that it is no owner any more" });
     goOn("s");
     expect(statusOf(await world.untilOver("s"))).toMatchObject({ disposition: "done", takeovers: 1 });
     await frozen.isIdle();
@@ -109,6 +116,7 @@ describe("two makers of one session never run at once", () => {
 });
 
 describe("F12 a process whose event loop is held up beyond its lease", () => {
+  inWorlds({ leaseMs: shortLeaseMs });
   const held = [
     { point: "worker.before_built", door: "idempotent", late: ["built"] },
     { point: "worker.after_intent_readback", door: "idempotent", late: [] },
@@ -118,7 +126,7 @@ describe("F12 a process whose event loop is held up beyond its lease", () => {
   test("what it does afterwards does not count, and its effect is made once, however it is promised", async () => {
     const next = await asleep();
     const busy = await Promise.all(held.map(({ point, door }) =>
-      world.start({ failpoints: `${point}=block:5000`, session: { id: `${point}.${door}`, goal: { inputs: { door } } } })));
+      world.start({ failpoints: `${point}=block:12000`, session: { id: `${point}.${door}`, goal: { inputs: { door } } } })));
     await Promise.all(busy.map((one, index) => one.hasFired(held[index]?.point ?? "")));
     next.kill("SIGCONT");
     await Promise.all(held.map(({ point, door }) => world.untilOver(`${point}.${door}`)));
@@ -135,6 +143,7 @@ describe("F12 a process whose event loop is held up beyond its lease", () => {
 });
 
 describe("F21 a handler that kills whoever runs it", () => {
+  inWorlds();
   test("the ledger counts the takeovers, and hands off at the limit", async () => {
     const takeovers = 3;
     const goal = goalOf({ maker: "poison", inputs: { door: "idempotent" } });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eachInTurn } from "../support/worlds/fault-plan.ts";
 import { type LoopProcess, ProcessWorld } from "../support/worlds/processes.ts";
 import { type Door, doors } from "../support/worlds/target.ts";
-import { isOver, reconcile } from "../support/worlds/world.ts";
+import { isOver, reconcile, shortLeaseMs } from "../support/worlds/world.ts";
 
 interface UnderWay {
   readonly door: Door;
@@ -60,7 +60,7 @@ describe("a call under way", () => {
     finished.get(id)?.resolve();
   }
   beforeAll(async () => {
-    world = await ProcessWorld.open();
+    world = await ProcessWorld.open({ leaseMs: shortLeaseMs });
     await eachInTurn(all, 3, begin);
     await world.start();
     await Promise.all(all.map((one) => finish(one, idOf(one))));

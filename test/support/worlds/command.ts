@@ -8,6 +8,7 @@ import type { MakerRow } from "../fixtures/handlers.ts";
 import { type Grounds, environmentOn, folderGrounds } from "./grounds.ts";
 import { type TargetServer, startTarget } from "./target-server.ts";
 import type { Door } from "./target.ts";
+import { patientLeaseMs } from "./world.ts";
 
 const command = resolve(import.meta.dirname, "../../../bin/loopledger");
 const maker = resolve(import.meta.dirname, "../fixtures/deploy-program.mjs");
@@ -44,7 +45,7 @@ export class Project {
   }
 
   start(...args: string[]): { readonly child: ChildProcess; readonly over: Promise<Ran> } {
-    const child = spawn(command, args, { cwd: this.folder, stdio: ["ignore", "pipe", "pipe"], env: environmentOn(this.#grounds, { LOOPLEDGER_DATA: join(this.folder, "data") }) });
+    const child = spawn(command, args, { cwd: this.folder, stdio: ["ignore", "pipe", "pipe"], env: environmentOn(this.#grounds, { LOOPLEDGER_DATA: join(this.folder, "data"), LOOPLEDGER_LEASE_MS: String(patientLeaseMs) }) });
     this.#children.add(child);
     const said = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk) => {

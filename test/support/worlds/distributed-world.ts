@@ -11,9 +11,9 @@ import { openGrounds } from "./grounds.ts";
 import { gatedLedger, gatedOwnership } from "./in-process.ts";
 import { makePeer } from "./peer.ts";
 import { allEntries } from "./sqlite-world.ts";
-import { type World, handlersOf } from "./world.ts";
+import { type World, handlersOf, patientLeaseMs } from "./world.ts";
 
-export async function distributedWorld({ leaseMs = 600 }: { readonly leaseMs?: number } = {}): Promise<World> {
+export async function distributedWorld({ leaseMs = patientLeaseMs }: { readonly leaseMs?: number } = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "loopledger-distributed-"));
   const grounds = await distributedGrounds("world");
   const clock = createSystemClock();
@@ -36,7 +36,7 @@ export async function distributedWorld({ leaseMs = 600 }: { readonly leaseMs?: n
       return makePeer(ports, process, { leaseMs, ...settings });
     },
     entries: () => allEntries(watched.ledger),
-    until: (condition, what) => until(condition, { what, timeoutMs: 60_000 }) as never,
+    until: (condition, what) => until(condition, { what }) as never,
     drive: (answer) => answer,
     async close() {
       for (const close of closing.toReversed()) await close();

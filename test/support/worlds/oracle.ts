@@ -13,6 +13,8 @@ import type { EffectRow } from "./target.ts";
 
 export interface Row {
   readonly offset: number;
+  /** Of the log. */
+  readonly time: number;
   readonly record: LedgerRecord | null;
   readonly verdict: Verdict;
 }
@@ -30,7 +32,7 @@ export function foldSession(entries: readonly LogEntry[], sessionId: SessionId, 
     const parsed = parseRecord(value);
     const step = fold(state, { parsed, text: value ?? "", key, time, partition, offset, verified: "off" }, sha256);
     state = step.state;
-    rows.push({ offset, record: parsed.kind === "record" ? parsed.record : null, verdict: step.verdict });
+    rows.push({ offset, time, record: parsed.kind === "record" ? parsed.record : null, verdict: step.verdict });
   }
   return { rows, state };
 }

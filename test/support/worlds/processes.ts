@@ -8,6 +8,7 @@ import type { SessionId } from "@loopledger/shared/core/brand";
 import { type Goal, goal } from "@loopledger/shared/core/events/goal";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { openFolderBlobs } from "@loopledger/shared/blobs";
+import type { LogEntry } from "@loopledger/shared/ports";
 import { createMemoryProcess } from "@loopledger/shared/memory";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import type { Inputs, MakerRow } from "../fixtures/handlers.ts";
@@ -16,11 +17,11 @@ import { type Grounds, type OpenGrounds, environmentOn, folderGrounds, openGroun
 import { type Folded, brokenBy, brokenEffects, foldSession } from "./oracle.ts";
 import { type Peer, makePeer } from "./peer.ts";
 import { type TargetServer, startTarget } from "./target-server.ts";
-import { handlersOf, isOver } from "./world.ts";
+import { handlersOf, isOver, patientLeaseMs } from "./world.ts";
 
 const program = join(import.meta.dirname, "..", "fixtures", "loop-process.ts");
 /** Processes are slow to start while the machine is busy with others. */
-const patienceMs = 60_000;
+const patienceMs = 90_000;
 /** Compiled once for all processes of a test run. */
 const compiled = join(tmpdir(), "loopledger-compile-cache");
 
@@ -125,7 +126,7 @@ export class ProcessWorld {
     this.#grounds = grounds;
     this.#watched = watched;
   }
-  static async open({ leaseMs = 600, grounds = folderGrounds }: { readonly leaseMs?: number; readonly grounds?: Grounds } = {}): Promise<ProcessWorld> {
+  static async open({ leaseMs = patientLeaseMs, grounds = folderGrounds }: { readonly leaseMs?: number; readonly grounds?: Grounds } = {}): Promise<ProcessWorld> {
     const folder = mkdtempSync(join(tmpdir(), "loopledger-processes-"));
     return new ProcessWorld({ folder, leaseMs, grounds, server: await startTarget(join(folder, "target")), watched: await openGrounds(grounds, folder) });
   }
@@ -174,9 +175,13 @@ export class ProcessWorld {
     return (await this.folded(id)).state;
   }
   async until(id: string, condition: (state: SessionState) => boolean, what: string): Promise<SessionState> {
-    let state = await this.state(id);
+    let entries: readonly LogEntry[] = [];
+    let { state } = foldSession(entries, id as SessionId);
     await until(async () => {
-      state = await this.state(id);
+      const found = await this.#watched.ledger.readSession(id as SessionId);
+      // Many sessions are waited for at once: each is folded anew only where something has come.
+      if (found.length !== entries.length) ({ state } = foldSession(found, id as SessionId));
+      entries = found;
       return condition(state);
     }, { what: `${what} of ${id}`, timeoutMs: patienceMs });
     return state;

@@ -10,9 +10,9 @@ import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import { until } from "../until.ts";
 import { gatedLedger, gatedOwnership } from "./in-process.ts";
 import { makePeer } from "./peer.ts";
-import { type World, handlersOf } from "./world.ts";
+import { type World, handlersOf, patientLeaseMs } from "./world.ts";
 
-export function sqliteWorld({ leaseMs = 600 }: { readonly leaseMs?: number } = {}): World {
+export function sqliteWorld({ leaseMs = patientLeaseMs }: { readonly leaseMs?: number } = {}): World {
   const folder = mkdtempSync(join(tmpdir(), "loopledger-sqlite-"));
   const clock = createSystemClock();
   const ids = createSystemIds();

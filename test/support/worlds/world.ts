@@ -36,6 +36,14 @@ export interface World {
   close(): Promise<void>;
 }
 
+/**
+ * The lease of a process where its end is not what a test is about: a busy machine lets a process stand still for seconds, and nobody
+ * is to take its work meanwhile. Whoever is killed is known to be dead at once, and no lease is waited for.
+ */
+export const patientLeaseMs = 20_000;
+/** The lease where its end is waited for, and nobody else could take the work too early. */
+export const shortLeaseMs = 600;
+
 export type Given = Partial<Omit<Goal, "id">>;
 
 /** Submits a goal of these handlers through a process; its defaults are those of every goal. */
