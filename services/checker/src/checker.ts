@@ -49,7 +49,7 @@ export function reviewRunner(engine: Engine, options: CheckerOptions = {}): Cycl
 
 async function review(engine: Engine, at: Review, how: { readonly stopping: AbortSignal; readonly options: CheckerOptions }): Promise<void> {
   const { tenure, open, check, actor } = at;
-  const watch = watchTenure(engine, tenure, how.stopping);
+  const watch = watchTenure(engine, tenure, { stopping: how.stopping });
   try {
     const before = await check.pin();
     if (await changed(engine, at, { found: before })) return;

@@ -32,8 +32,24 @@ interface Run {
   readonly maker: Maker;
   readonly actor: Actor;
   readonly steps: Steps;
-  /** Aborted when the run has to stop: its calls wait for nothing any more. */
-  readonly leaving: AbortController;
+  /** Left when the run has to stop: its calls wait for nothing any more. */
+  readonly leaving: Leaving;
+}
+/** Told to the calls of a run that wait. Its signal is made for the first of them; most runs have none. */
+class Leaving {
+  #controller: AbortController | null = null;
+  #hasLeft = false;
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#hasLeft) this.leave();
+    return this.#controller.signal;
+  }
+  /** Nobody reads the reason; without one each run would make an error with its stack. */
+  leave(): void {
+    this.#hasLeft = true;
+    this.#controller?.abort("the run is over");
+  }
 }
 /** The longest time that a target may ask for without its maker being told to leave, in seconds. */
 const sitOutSecondsMax = 60;
@@ -49,9 +65,9 @@ export function buildRunner(engine: Engine, options: WorkerOptions = {}): CycleR
       if (!maker) return missing(engine, tenure, `no maker ${name ?? "for this kind of leaf"} is registered`);
       if (spentToTheLast(tenure.state)) return usedUp(engine, tenure);
       const actor: Actor = { kind: "maker", id: maker.principal };
-      const leaving = new AbortController();
+      const leaving = new Leaving();
       // An external maker that left would be an unknown outcome: it is kept waiting.
-      const waiting = { secondsMax: maker.effects === "external" ? Number.POSITIVE_INFINITY : sitOutSecondsMax, signal: leaving.signal };
+      const waiting = { secondsMax: maker.effects === "external" ? Number.POSITIVE_INFINITY : sitOutSecondsMax, get signal() { return leaving.signal; } };
       const run: Run = { tenure, open, maker, actor, leaving, steps: new Steps(engine, tenure, { actor, tools: new ToolCalls(engine, tenure, { actor, waiting }) }) };
       const begun = maker.effects === "external" ? await beginOutside(engine, run) : null;
       if (begun?.kind === "late") return;
@@ -78,12 +94,9 @@ interface Running {
 
 async function runMaker(engine: Engine, run: Run, at: Running): Promise<CycleEnd> {
   const { tenure, open, maker, steps } = run;
-  const watch = watchTenure(engine, tenure, at.stopping);
+  const leave = (): void => run.leaving.leave();
+  const watch = watchTenure(engine, tenure, { stopping: at.stopping, told: leave });
   const { live } = at.options;
-  // Nobody reads the reason; without one each run would make an error with its stack.
-  const leave = (): void => run.leaving.abort("the run is over");
-  watch.signal.addEventListener("abort", leave, { once: true });
-  if (watch.signal.aborted) leave();
   try {
     const limits = [budgetLine(tenure.state, "wallSeconds").remaining, at.secondsLeft].filter((one) => one !== null);
     const wall = limits.length > 0 ? Math.min(...limits) : null;

@@ -15,7 +15,7 @@ type FnCheck = Extract<CheckDefinition, { kind: "fn" }>;
 export async function runFnCheck(definition: FnCheck, task: CheckTask, running: Running & { timeoutSeconds: number }): Promise<CheckRun> {
   const gate = stepGate(task.steps, { tools: false });
   const settled = await runFunction(
-    (signal) => definition.fn(checkTask(task, { gate, signal })),
+    (told) => definition.fn(checkTask(task, { gate, told })),
     { timeoutSeconds: running.timeoutSeconds, signal: running.signal },
   );
   gate.close();

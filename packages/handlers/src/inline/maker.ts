@@ -16,7 +16,7 @@ type FnMaker = Extract<MakerDefinition, { kind: "fn" }>;
 export async function runFnMaker(definition: FnMaker, task: MakerTask, running: Running & { timeoutSeconds: number; nowMs: () => number }): Promise<CycleEnd> {
   const gate = stepGate(task.steps, { tools: true });
   const settled = await runFunction(
-    (signal) => definition.fn(makerTask(task, { gate, signal })),
+    (told) => definition.fn(makerTask(task, { gate, told })),
     { timeoutSeconds: running.timeoutSeconds, signal: running.signal },
   );
   gate.close();

@@ -16,32 +16,46 @@ export interface Limits {
   readonly keepLate?: boolean;
 }
 
-export async function runFunction(call: (signal: AbortSignal) => unknown, limits: Limits): Promise<Settled> {
-  if (limits.signal.aborted) return { kind: "stopped" };
-  const own = new AbortController();
-  let why: "timeout" | "stopped" | null = null;
-  let giveUp: () => void = () => undefined;
-  const givenUp = new Promise<void>((resolve) => {
-    giveUp = resolve;
+/** How a running function is told to stop. The signal is made when it is first asked for: most steps are over before they look at it. */
+export class Told {
+  #controller: AbortController | null = null;
+  #why: Error | null = null;
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#why) this.#controller.abort(this.#why);
+    return this.#controller.signal;
+  }
+  stop(why: Error): void {
+    this.#why = why;
+    this.#controller?.abort(why);
+  }
+}
+
+export function runFunction(call: (told: Told) => unknown, limits: Limits): Promise<Settled> {
+  if (limits.signal.aborted) return Promise.resolve({ kind: "stopped" });
+  return new Promise((settle) => {
+    const told = new Told();
+    let why: "timeout" | "stopped" | null = null;
+    let grace: NodeJS.Timeout | undefined;
+    const over = (settled: Settled): void => {
+      clearTimeout(timer);
+      clearTimeout(grace);
+      limits.signal.removeEventListener("abort", onAbort);
+      settle(why !== null && !(limits.keepLate && settled.kind === "returned") ? { kind: why } : settled);
+    };
+    const tell = (reason: "timeout" | "stopped"): void => {
+      if (why !== null) return;
+      why = reason;
+      grace = setTimeout(() => over({ kind: reason }), (limits.graceSeconds ?? 5) * 1000);
+      told.stop(new Error(reason === "timeout" ? "its time is over" : "told to stop"));
+    };
+    const onAbort = (): void => tell("stopped");
+    const timer = longTimeout(limits.timeoutSeconds * 1000, () => tell("timeout"));
+    limits.signal.addEventListener("abort", onAbort, { once: true });
+    // In a promise of its own, so that what it throws before its first pause is caught as what it throws later.
+    new Promise((done) => done(call(told))).then((value) => over({ kind: "returned", value }), (error: unknown) => over({ kind: "threw", error }));
   });
-  let grace: NodeJS.Timeout | undefined;
-  const tell = (reason: "timeout" | "stopped") => {
-    if (why !== null) return;
-    why = reason;
-    own.abort(new Error(reason === "timeout" ? "its time is over" : "told to stop"));
-    grace = setTimeout(giveUp, (limits.graceSeconds ?? 5) * 1000);
-  };
-  const onAbort = () => tell("stopped");
-  limits.signal.addEventListener("abort", onAbort, { once: true });
-  const timer = longTimeout(limits.timeoutSeconds * 1000, () => tell("timeout"));
-  const run = (async (): Promise<Settled> => ({ kind: "returned", value: await call(own.signal) }))()
-    .catch((error: unknown): Settled => ({ kind: "threw", error }));
-  const settled = await Promise.race([run, givenUp.then(() => null)]);
-  clearTimeout(timer);
-  clearTimeout(grace);
-  limits.signal.removeEventListener("abort", onAbort);
-  if (why !== null && !(limits.keepLate && settled?.kind === "returned")) return { kind: why };
-  return settled ?? { kind: "stopped" };
 }
 
 /** A timer's longest delay is 2^31 - 1 ms; what is longer is as good as no limit. */

@@ -2,37 +2,42 @@
 import type { CheckTask, MakerTask, StepAnswer } from "@loopledger/shared/core/effects/handling";
 import type { Json } from "@loopledger/shared/core/json";
 import type { StepGate } from "../steps/gate.ts";
+import type { Told } from "./run.ts";
 import { type CycleInput, type FnCheckTask, type FnMakerTask, StepRefused } from "./functions.ts";
 
 export interface Surroundings {
   readonly gate: StepGate;
-  readonly signal: AbortSignal;
+  readonly told: Pick<Told, "signal">;
 }
 
-export function makerTask(task: MakerTask, { gate, signal }: Surroundings): FnMakerTask {
+export function makerTask(task: MakerTask, surroundings: Surroundings): FnMakerTask {
   const { input } = task;
-  return {
-    ...cycleInput(task, { gate, signal }),
+  const { gate, told } = surroundings;
+  // Assigned and not spread, so that the signal is not asked for here.
+  return Object.assign(cycleInput(task, surroundings), {
     task: task.task, epoch: task.epoch, idempotencyKey: task.idempotencyKey,
     previousVerdict: input["previousVerdict"] ?? null, settled: input["settled"] ?? [], previousFailure: input["previousFailure"] ?? null,
-    tool: async (name, args, options) => {
-      signal.throwIfAborted();
+    tool: async (name: string, args: Json, options?: { readonly key?: string }) => {
+      told.signal.throwIfAborted();
       return answered(await gate.api.tool(name, args, options?.key));
     },
-  };
+  });
 }
 
 export function checkTask(task: CheckTask, surroundings: Surroundings): FnCheckTask {
-  return { ...cycleInput(task, surroundings), built: (task.input["built"] ?? null) as FnCheckTask["built"] };
+  return Object.assign(cycleInput(task, surroundings), { built: (task.input["built"] ?? null) as FnCheckTask["built"] });
 }
 
-function cycleInput(task: MakerTask | CheckTask, { gate, signal }: Surroundings): CycleInput {
+function cycleInput(task: MakerTask | CheckTask, { gate, told }: Surroundings): CycleInput {
   const { api } = gate;
   const { input } = task;
   return {
     sessionId: task.sessionId, iteration: task.iteration, leaf: task.leaf, attempt: task.attempt,
-    goal: input["goal"] ?? null, inputs: input["inputs"] ?? {}, input, signal,
-    step: (name, run, options) => durableStep(gate, { name, run, input: options?.input ?? null, signal }),
+    goal: input["goal"] ?? null, inputs: input["inputs"] ?? {}, input,
+    get signal() {
+      return told.signal;
+    },
+    step: (name, run, options) => durableStep(gate, { name, run, input: options?.input ?? null, signal: told.signal }),
     observe: async (observation) => void answered(await api.observe(observation)),
     retrieval: async (query, items) => void answered(await api.retrieval(query, items)),
     usage: async (usage) => void answered(await api.usage(usage)),

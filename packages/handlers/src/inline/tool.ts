@@ -19,7 +19,7 @@ export const notStarted: ToolAnswer = { kind: "failed", class: "transient", resu
 /** A tool that is a function: what it returns is confirmed; what it throws is lost, unless the error says `didNotHappen: true`. */
 export async function callFnTool(tool: ToolFunction, call: ToolCall, limits: Limits): Promise<ToolAnswer> {
   if (limits.signal.aborted) return notStarted;
-  const settled = await runFunction((signal) => tool(call.args, contextOf(call, signal)), { ...limits, keepLate: true });
+  const settled = await runFunction((told) => tool(call.args, contextOf(call, told.signal)), { ...limits, keepLate: true });
   switch (settled.kind) {
     case "returned":
       try {
@@ -61,7 +61,7 @@ export function lookAnswer(value: unknown): LookAnswer {
 }
 
 export async function lookByFn(look: LookFunction, call: ToolCall, limits: Limits): Promise<LookAnswer> {
-  const settled = await runFunction((signal) => look(call.key, { ...contextOf(call, signal), args: call.args }), limits);
+  const settled = await runFunction((told) => look(call.key, { ...contextOf(call, told.signal), args: call.args }), limits);
   if (settled.kind === "returned") return lookAnswer(settled.value);
   const why = settled.kind === "threw" ? messageOf(settled.error) : settled.kind;
   return { status: "unknown", evidence: { why: cutText(repairText(why), 1024) } };

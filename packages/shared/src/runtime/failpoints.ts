@@ -51,6 +51,10 @@ export class Failpoints {
     this.#clock = clock;
   }
 
+  /** Some point acts in this process. */
+  get anyArmed(): boolean {
+    return this.#armed.size > 0;
+  }
   armed(...names: readonly (FailpointName | undefined)[]): boolean {
     return names.some((name) => name !== undefined && this.#armed.has(name));
   }

@@ -18,7 +18,7 @@ import type { Written } from "./author.ts";
 import type { Change } from "./change.ts";
 import { type Kept, makeRoom } from "./kept.ts";
 import { type Listener, Listeners, PositionListeners, SeedListeners } from "./listeners.ts";
-import { ReadBacks } from "./read-backs.ts";
+import { type Own, ReadBacks, parsedOf } from "./read-backs.ts";
 import { type Part, type Supervision, ownSupervision } from "./supervision.ts";
 
 export interface FoldsOptions {
@@ -63,7 +63,7 @@ export class Folds {
     this.#parts = { fold: supervision.part("folds"), history: supervision.part("folds.history") };
     this.#positions = new PositionListeners(supervision);
     this.#listeners = new Listeners({
-      ledger: options.ledger, supervision, judge: (state, entry) => this.#change(state, entry), caughtUp: () => this.#positions.tell(),
+      ledger: options.ledger, supervision, judge: (state, entry) => this.#change(state, entry, this.#own.of(entry.value)), caughtUp: () => this.#positions.tell(),
     });
   }
 
@@ -259,11 +259,12 @@ export class Folds {
   }
   #fold(kept: Kept, entry: LogEntry): void {
     const before = kept.state;
-    this.#options.heard?.(entry.time, this.#own.waitsFor(entry.value));
-    const change = this.#change(before, entry);
+    const own = this.#own.of(entry.value);
+    this.#options.heard?.(entry.time, own !== undefined);
+    const change = this.#change(before, entry, own);
     kept.state = change.state;
     kept.next = (entry.offset + 1) as Offset;
-    this.#own.settle(entry.value, change.verdict);
+    if (own) this.#own.settle(entry.value ?? "", own, change.verdict);
     this.#listeners.tell(change, before);
   }
   /** Folds what was left out, from the ledger. Throws where it still cannot be folded. */
@@ -282,11 +283,11 @@ export class Folds {
     this.#positions.tell();
   }
 
-  #change(state: SessionState, entry: LogEntry): Change {
-    const parsed = this.#own.parse(entry.value);
+  #change(state: SessionState, entry: LogEntry, own: Own | undefined): Change {
+    const parsed = parsedOf(entry.value, own);
     const folded = this.#judge(state, {
       parsed, text: entry.value ?? "", key: entry.key, time: entry.time, partition: entry.partition, offset: entry.offset, verified: "off",
-      running: this.#own.running(entry.value),
+      running: own?.running,
     });
     return { sessionId: entry.key as SessionId, state: folded.state, verdict: folded.verdict, record: parsed.kind === "record" ? parsed.record : null, entry };
   }

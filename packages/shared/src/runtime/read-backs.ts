@@ -6,7 +6,8 @@ import { type Parsed, parseRecord } from "../core/events/parse.ts";
 import type { RunningDigest, Verdict } from "../core/session/evolve.ts";
 import type { Written } from "./author.ts";
 
-interface Own {
+/** A text that this process waits for. */
+export interface Own {
   readonly parsed: Parsed;
   /** Where the text was folded ahead, in a batch that was put together: the digest that it led to. */
   readonly running: RunningDigest | undefined;
@@ -21,8 +22,8 @@ export class ReadBacks {
     return new Promise((settle) => {
       const verdicts: Verdict[] = [];
       let left = group.length;
-      for (const [at, written] of group.entries()) {
-        this.#ownOf(written).waiters.push((verdict) => {
+      for (let at = 0; at < group.length; at++) {
+        this.#ownOf(group[at] as Written).waiters.push((verdict) => {
           verdicts[at] = verdict;
           if (--left === 0) settle(verdicts);
         });
@@ -36,10 +37,6 @@ export class ReadBacks {
     this.#own.set(written.text, own);
     return own;
   }
-  /** What an own text led to where it was folded ahead: from the same beginning it leads there again. */
-  running(text: string | null): RunningDigest | undefined {
-    return this.#own.get(text ?? "")?.running;
-  }
   /** Gives a read-back up: the append is known not to be there, or nobody waits any more. */
   abandon(written: Written): void {
     const own = this.#own.get(written.text);
@@ -47,18 +44,17 @@ export class ReadBacks {
     if (own?.waiters.length === 0) this.#own.delete(written.text);
   }
 
-  waitsFor(text: string | null): boolean {
-    return this.#own.has(text ?? "");
-  }
-  /** The record that a text is; of an own one it is known. */
-  parse(text: string | null): Parsed {
-    return this.#own.get(text ?? "")?.parsed ?? parseRecord(text);
+  /** What is known of a text that this process waits for: it is looked up once a record, because each look-up hashes the whole text anew where it came from a file. */
+  of(text: string | null): Own | undefined {
+    return text === null || this.#own.size === 0 ? undefined : this.#own.get(text);
   }
   /** The first copy that the fold meets answers everybody who waits for this text. */
-  settle(text: string | null, verdict: Verdict): void {
-    const own = this.#own.get(text ?? "");
-    if (!own) return;
-    this.#own.delete(text ?? "");
+  settle(text: string, own: Own, verdict: Verdict): void {
+    this.#own.delete(text);
     for (const settle of own.waiters) settle(verdict);
   }
+}
+/** The record that a text is; of an own one it is known. */
+export function parsedOf(text: string | null, own: Own | undefined): Parsed {
+  return own?.parsed ?? parseRecord(text);
 }

@@ -137,10 +137,6 @@ export class Tenure {
   async #appendNow(drafts: readonly Draft[], follow: boolean): Promise<boolean> {
     this.#mustHold();
     if (waitsForRetry(this.state) && drafts.some((draft) => !goesOnDuringRetry(draft.type))) return false;
-    await this.#append(drafts, follow);
-    return true;
-  }
-  async #append(drafts: readonly Draft[], follow: boolean): Promise<void> {
     const { state } = this;
     const tenancy = { epoch: this.#epoch, ownerId: this.#engine.ownerId, ...(state.open && { dispatch: state.open.eventId }) };
     const own = drafts.map((draft, index) => this.#engine.author.write(this.sessionId, draft, { ...tenancy, n: state.n + 1 + index }));
@@ -148,9 +144,10 @@ export class Tenure {
     const refused = first ? fence(state, first.record, this.#engine.guards) : null;
     if (refused) throw this.#lost({ kind: "void", reason: refused });
     const verdicts = await appendAll(this.#engine, this.sessionId, follow ? withDerived(this.#engine, state, own) : own);
-    if (!this.#engine.guards.readBack) return;
+    if (!this.#engine.guards.readBack) return true;
     const bad = verdicts.slice(0, own.length).find((verdict) => verdict.kind !== "accepted");
     if (bad) throw this.#lost(bad);
+    return true;
   }
 
   #lost(verdict: Verdict): Error {

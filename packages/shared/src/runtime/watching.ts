@@ -48,11 +48,20 @@ export interface Watch {
   close(): void;
 }
 
+export interface WatchOptions {
+  /** Of the process. */
+  readonly stopping: AbortSignal;
+  /** Called once, when the signal aborts. */
+  readonly told?: () => void;
+}
+
 /** A signal for one running cycle: aborted when the fold names another owner, ends the session or pauses it at once, or when the process stops. */
-export function watchTenure(engine: Engine, tenure: Held, stopping: AbortSignal): Watch {
+export function watchTenure(engine: Engine, tenure: Held, { stopping, told }: WatchOptions): Watch {
   const controller = new AbortController();
   const stop = (reason: StopReason): void => {
-    if (!controller.signal.aborted) controller.abort(reason);
+    if (controller.signal.aborted) return;
+    controller.abort(reason);
+    told?.();
   };
   const judge = (state: SessionState): void => {
     const reason = stopReason(tenure, state);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Epoch, EventId, OwnerId, Seq, SessionId } from "../brand.ts";
 import type { ActorKind } from "./define.ts";
+import { isWholeText } from "../json.ts";
 import * as f from "./fields.ts";
 import type { DataOf, EventType } from "./index.ts";
 
@@ -47,3 +48,50 @@ export const envelope = z.strictObject({
   cause: z.strictObject({ eventId: f.eventId, seq: f.seq.optional() }).optional(), at: f.text(64), actor,
   data: z.unknown(), sig: f.text(512).optional(),
 });
+
+const actorKinds: ReadonlySet<unknown> = new Set(actor.shape.kind.options);
+const isText = (value: unknown, most: number): boolean => typeof value === "string" && value.length <= most && isWholeText(value);
+const isName = (value: unknown, most = 128): boolean => isText(value, most) && value !== "";
+const isCount = (value: unknown, least: number): boolean => Number.isSafeInteger(value) && (value as number) >= least;
+/** Members that every envelope has. */
+const membersMin = 9;
+
+/**
+ * True only of what `envelope` accepts as it stands: then its parse, which copies the whole and costs more than the fold of the
+ * record, can be left out. False says nothing: a value of any other shape is for `envelope` to judge and to explain.
+ */
+export function isPlainEnvelope(value: unknown): value is z.infer<typeof envelope> {
+  if (value === null || typeof value !== "object") return false;
+  const members = value as Readonly<Record<string, unknown>>;
+  let needed = 0;
+  for (const name in members) {
+    const member = members[name];
+    switch (name) {
+      case "v": if (member !== 1) return false; needed++; break;
+      case "ledgerId": case "type": case "eventId": if (!isName(member)) return false; needed++; break;
+      case "sessionId": if (typeof member !== "string" || member === "" || member.length > 160) return false; needed++; break;
+      case "typeVersion": if (!isCount(member, 1)) return false; needed++; break;
+      case "at": if (!isText(member, 64)) return false; needed++; break;
+      case "actor": if (!isPlainActor(member)) return false; needed++; break;
+      case "data": if (member === undefined) return false; needed++; break;
+      case "epoch": case "n": if (!isCount(member, 1)) return false; break;
+      case "ownerId": if (!isName(member)) return false; break;
+      case "cause": if (!isPlainCause(member)) return false; break;
+      case "sig": if (!isText(member, 512)) return false; break;
+      default: return false;
+    }
+  }
+  return needed === membersMin;
+}
+function isPlainActor(value: unknown): boolean {
+  if (value === null || typeof value !== "object") return false;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) if (name !== "kind" && name !== "id") return false;
+  return actorKinds.has(members["kind"]) && isName(members["id"], 512);
+}
+function isPlainCause(value: unknown): boolean {
+  if (value === null || typeof value !== "object") return false;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) if (name !== "eventId" && !(name === "seq" && isCount(members[name], 0))) return false;
+  return isName(members["eventId"]);
+}

@@ -8,7 +8,7 @@
  */
 import type { z } from "zod";
 import type { EventDefinition } from "./define.ts";
-import { type LedgerRecord, envelope } from "./envelope.ts";
+import { type LedgerRecord, envelope, isPlainEnvelope } from "./envelope.ts";
 import { type EventType, catalogue } from "./index.ts";
 
 export type Parsed =
@@ -52,17 +52,21 @@ function isLaterEnvelope(value: unknown): value is { readonly v: number } {
 export function readRecord(value: unknown): Parsed {
   if (nestsDeeper(value, nestingMax)) return { kind: "malformed", detail: `nested deeper than ${nestingMax} levels` };
   if (isLaterEnvelope(value)) return { kind: "unknown", detail: `envelope version ${value.v}` };
+  if (isPlainEnvelope(value)) return readData(value);
   const outer = envelope.safeParse(value);
-  if (!outer.success) return refusal(outer.error, "");
-  const definition = (Object.hasOwn(catalogue, outer.data.type) ? catalogue[outer.data.type as EventType] : undefined) as
-    | EventDefinition<EventType, z.ZodType> | undefined;
-  if (!definition) return { kind: "unknown", detail: `type ${outer.data.type}` };
-  const schema = definition.versions[outer.data.typeVersion - 1];
-  if (!schema) return { kind: "unknown", detail: `${outer.data.type} version ${outer.data.typeVersion}` };
-  const inner = schema.safeParse(outer.data.data);
-  if (!inner.success) return refusal(inner.error, `${outer.data.type}.`);
-  const data = definition.lifts.slice(outer.data.typeVersion - 1).reduce<unknown>((older, lift) => lift(older as never), inner.data);
-  return { kind: "record", record: { ...outer.data, data } as LedgerRecord };
+  return outer.success ? readData(outer.data) : refusal(outer.error, "");
+}
+function readData(outer: z.infer<typeof envelope>): Parsed {
+  const { type, typeVersion } = outer;
+  const definition = (Object.hasOwn(catalogue, type) ? catalogue[type as EventType] : undefined) as EventDefinition<EventType, z.ZodType> | undefined;
+  if (!definition) return { kind: "unknown", detail: `type ${type}` };
+  const schema = definition.versions[typeVersion - 1];
+  if (!schema) return { kind: "unknown", detail: `${type} version ${typeVersion}` };
+  const inner = schema.safeParse(outer.data);
+  if (!inner.success) return refusal(inner.error, `${type}.`);
+  let data: unknown = inner.data;
+  for (let version = typeVersion; version <= definition.lifts.length; version++) data = definition.lifts[version - 1]?.(data as never);
+  return { kind: "record", record: { ...outer, data } as LedgerRecord };
 }
 
 function refusal(error: z.ZodError, where: string): Parsed {
