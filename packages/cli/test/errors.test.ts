@@ -10,6 +10,9 @@ describe("what is thrown becomes a sentence, what to do next and a code", () => 
     [new LoopledgerError("ledger_unreachable", "It is gone."), "ledger_unreachable", 7],
     [new LoopledgerError("invalid_cursor", "It is none."), "invalid_cursor", 2],
     [new InvalidSettings(["LOOPLEDGER_LEASE_MS: too small"]), "invalid_settings", 2],
+    [Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", errno: -28, syscall: "write" }), "disk_full", 7],
+    [Object.assign(new Error("EDQUOT: disk quota exceeded, open 'x'"), { code: "EDQUOT" }), "disk_full", 7],
+    [Object.assign(new Error("EINVAL: invalid argument, write"), { code: "EINVAL" }), "internal_error", 1],
     [new Error("surprise"), "internal_error", 1],
     ["a text", "internal_error", 1],
   ])("%s", (error, code, exitCode) => {

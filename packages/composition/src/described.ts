@@ -10,12 +10,21 @@ export interface Described {
   readonly exitCode: ExitCode;
 }
 
+/** What the operating system says where a disk, or this user's part of it, is full. */
+const noRoom: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
+
 /** Shapes errors of every floor alike: what carries a code and says what comes next is shown as it is. */
 export function describeError(error: unknown): Described {
   if (error instanceof Refusal) return error;
   const { name, message, code, next, faults } = fieldsOf(error);
   if (name === "InvalidSettings") {
     return { code: "invalid_settings", message: "The environment holds settings that cannot be right.", faults, next: "Mend them; nothing was started.", exitCode: exitCodes.usage };
+  }
+  if (code !== null && noRoom.has(code)) {
+    return {
+      code: "disk_full", message: `There is no room on a disk that is needed: ${message}.`, faults: [], exitCode: exitCodes.unreachable,
+      next: "Free space where the data folder lies, and where the workspace does. What is on the ledger is safe: the same command goes on with it.",
+    };
   }
   if (code !== null && next !== null) return { code, message: faults.length > 1 ? headline(code) : message, next, faults: faults.length > 1 ? faults : [], exitCode: exitCodeOfError(code) };
   return {

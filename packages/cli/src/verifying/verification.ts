@@ -2,7 +2,8 @@
  * Does a receipt still hold? Its check is executed again against the current state.
  *
  * `evidence_missing`: what the final check was kept with cannot be had any more. `stale`: the check, what it pins, or the revision
- * is another one now. `check_failed`: it ran and did not pass. Nothing is written to the ledger.
+ * is another one now. `check_failed`: it ran and did not pass. Nothing is written to the ledger. Where the host is short of what the
+ * check needs to run, as on a full disk, nothing is said of the receipt: that is an error.
  */
 import type { CheckRun, CheckTask } from "@loopledger/shared/core/effects/handling";
 import { budgetOf } from "@loopledger/shared/core/budget/budget";
@@ -10,6 +11,8 @@ import type { RecordOf } from "@loopledger/shared/core/events/envelope";
 import type { Json } from "@loopledger/shared/core/json";
 import { rootLeaf, type Receipt, type SessionState } from "@loopledger/shared/core/session/state";
 import type { Blobs, Check } from "@loopledger/shared/ports";
+import { CliError } from "../errors.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { HeardSteps } from "./heard-steps.ts";
 
 export type Reason = "stale" | "check_failed" | "evidence_missing";
@@ -60,7 +63,16 @@ async function runAgain({ state, receipt, check, input, live }: Verifying): Prom
     task: state.submission?.goal.goal ?? "", title: state.submission?.goal.goal ?? "", attempt: 1, input, steps, wallSecondsLeft: null,
   };
   const run = await check.run(task, { signal: new AbortController().signal, live });
+  if (run.shortOf !== undefined) throw notJudged(check.name, run);
   return { fault: faultOf(run, steps.gaps), revision: run.revision };
+}
+/** The check was not run: nothing is known of the receipt, neither that it holds nor that it does not. */
+function notJudged(name: string, { shortOf, evidence }: CheckRun): CliError {
+  const { why } = evidence as { readonly why?: string };
+  const isFull = shortOf === "ENOSPC" || shortOf === "EDQUOT";
+  return new CliError(isFull ? "disk_full" : "check_unavailable", `Whether the receipt holds is not known: ${name} was not run (${why ?? shortOf}).`, {
+    next: isFull ? "Free space where the data folder lies; the same command then runs it." : "Mend that; the same command then runs it.", exitCode: exitCodes.unreachable,
+  });
 }
 function faultOf(run: CheckRun, gaps: readonly string[]): string | null {
   if (run.verdict === "PASS" && run.nextSteps.length === 0 && gaps.length === 0) return null;

@@ -47,7 +47,7 @@ function verdictOf(end: ExecEnd, task: CheckTask, limits: { timeoutSeconds: numb
     case "idle":
       return inconclusive(`the check printed nothing for ${limits.idleSeconds} s`, { output });
     case "cannot_start":
-      return inconclusive(`the check could not start: ${limits.notStarted(ended)}`, { cannotStart: !ended.passing });
+      return inconclusive(`the check could not start: ${limits.notStarted(ended)}`, ended.passing ? { shortOf: ended.errno } : { cannotStart: true });
     case "lost":
       return inconclusive("the check's supervisor was killed, and the check with it", { output });
     case "exit":

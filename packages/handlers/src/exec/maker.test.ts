@@ -136,8 +136,8 @@ test("the time limit ends it, also where the budget allows less", async () => {
 });
 
 test("silence ends it, and output puts that off", async () => {
-  expect(failedOf((await runLine("echo one; exec sleep 100", { options: { idleSeconds: 0.3 } })).end)).toMatchObject({ code: "maker_idle", log: { tail: "one\n" } });
-  const { end } = await runLine("for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.25; done", { options: { idleSeconds: 1.5 } });
+  expect(failedOf((await runLine("echo one; exec sleep 100", { options: { idleSeconds: 3 } })).end)).toMatchObject({ code: "maker_idle", log: { tail: "one\n" } });
+  const { end } = await runLine("for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.5; done", { options: { idleSeconds: 3 } });
   expect(end.kind).toBe("built");
 });
 

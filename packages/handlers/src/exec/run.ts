@@ -104,7 +104,7 @@ export function whyNotStarted(definition: ExecDefinition, ended: Extract<Ended, 
   const path = program.includes("/") ? resolve(folder, definition.cwd ?? ".", program) : null;
   if (ended.message.startsWith("the folder ")) return ended.message;
   if (ended.errno === "EACCES") return `${program} may not be executed (chmod +x makes it so)`;
-  if (ended.errno !== "ENOENT") return `${ended.errno} ${ended.message}`;
+  if (ended.errno !== "ENOENT") return `${ended.errno} ${ended.message.replace(`${ended.errno}: `, "")}`;
   return path !== null && existsSync(path) ? `the interpreter that the first line of ${program} names is not there` : `no such program ${program}`;
 }
 

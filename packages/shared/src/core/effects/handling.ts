@@ -80,6 +80,8 @@ export interface CheckRun {
   readonly revision: string | null;
   /** It could not even start (program or project missing): red at iteration 0, else inconclusive. */
   readonly cannotStart: boolean;
+  /** The host was short of something, and the check was not judged: the operating system's name for it, as ENOSPC. */
+  readonly shortOf?: string | undefined;
   readonly usage: Usage;
   /** Made of what it printed, with figures that change from run to run left out. */
   readonly fingerprint?: string | undefined;
