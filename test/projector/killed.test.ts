@@ -15,8 +15,10 @@ function projecting(folder: string, failpoints: string): ChildProcess {
   const child = spawn(process.execPath, [main], {
     env: environmentOn(folderGrounds, { LOOPLEDGER_DATA: folder, LOOPLEDGER_FAILPOINTS: failpoints, LOOPLEDGER_LOG_LEVEL: "error" }), stdio: ["ignore", "pipe", "inherit"],
   });
+  const gone = once(child, "exit");
   cleanUp.push(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await gone;
   });
   return child;
 }

@@ -52,10 +52,12 @@ export function servicesSuite(name: string, makeGrounds: () => Promise<Grounds>)
       await waitFor("the view", async () => (await deployed.view("two"))?.disposition === "done");
       for (const service of Object.values(services)) {
         expect(await service.text("/healthz")).toMatchObject({ status: 200 });
-        expect(await service.text("/readyz")).toMatchObject({ status: 200 });
-        const figures = (await service.text("/metrics")).body;
+        await waitFor(`readiness of the ${service.name}`, async () => (await service.text("/readyz")).status === 200);
+        const figures = await waitFor(`the ${service.name} to have read everything`, async () => {
+          const { body } = await service.text("/metrics");
+          return /^loopledger_ledger_lag\{partition="0"\} 0$/m.test(body) && body;
+        });
         expect(figures, service.name).toMatch(/^loopledger_records_total\{verdict="accepted"\} [1-9]/m);
-        expect(figures, service.name).toMatch(/^loopledger_ledger_lag\{partition="0"\} 0$/m);
       }
       expect((await services.worker.text("/metrics")).body).toMatch(/^loopledger_append_seconds_count [1-9]/m);
       const status = JSON.parse((await services.gateway.text("/v1/sessions/two")).body);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type KafkaCluster, prepareKafka, startKafkaNode, waitKafkaReady } from "@loopledger/infra/kafka";
 import { adopt } from "@loopledger/infra/launcher";
 import { holdProcess, isAlive, killProcess, type ProcessIdentity } from "@loopledger/infra/process-identity";
-import { freePorts } from "@loopledger/infra/ports";
+import { ownPorts } from "./own-ports.ts";
 import { KafkaProxy } from "./proxy.ts";
 import { currentRun } from "./run.ts";
 
@@ -33,7 +33,7 @@ export interface OwnKafkaOptions {
 export async function ownKafka({ brokers: count = 1, proxied = false }: OwnKafkaOptions = {}): Promise<OwnKafka> {
   const folder = mkdtempSync(join(currentRun().folder, "kafka-"));
   const perNode = proxied ? 3 : 2;
-  const ports = await freePorts(count * perNode);
+  const ports = await ownPorts(count * perNode);
   const proxies = proxied ? await Promise.all(Array.from({ length: count }, (_, index) => KafkaProxy.start(ports[index * perNode + 2] ?? 0))) : [];
   const nodes = Array.from({ length: count }, (_, index) => {
     const [client = 0, controller = 0, listen = 0] = ports.slice(index * perNode, (index + 1) * perNode);

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { adopt } from "@loopledger/infra/launcher";
-import { freePorts } from "@loopledger/infra/ports";
 import { holdProcess, killProcess, type ProcessIdentity } from "@loopledger/infra/process-identity";
 import { startRedis, waitRedisReady } from "@loopledger/infra/redis";
+import { ownPorts } from "./own-ports.ts";
 import { currentRun } from "./run.ts";
 
 export interface OwnRedis {
@@ -21,7 +21,7 @@ export interface OwnRedis {
 /** `keeps` (default false): what was written is there after a restart. */
 export async function ownRedis({ keeps = false }: { readonly keeps?: boolean } = {}): Promise<OwnRedis> {
   const folder = mkdtempSync(join(currentRun().folder, "redis-"));
-  const [port = 0] = await freePorts(1);
+  const [port = 0] = await ownPorts(1);
   const start = async (): Promise<ProcessIdentity> => {
     const started = await startRedis({ folder, port, keeps, variables: process.env, tell: () => undefined });
     await adopt({ ...currentRun(), variables: process.env }, [started]);
