@@ -60,6 +60,13 @@ const zstd: Codec = {
   decompress: (buffer) => decompressZstd(buffer),
 };
 
+/** What was compressed with the codec of this number; gzip is the client's own. Throws where there is no such codec. */
+export async function decompress(number: number, bytes: Buffer): Promise<Buffer> {
+  const codec = (CompressionCodecs as Readonly<Record<number, (() => Codec) | undefined>>)[number];
+  if (codec === undefined) throw new Error(`A batch is in a codec that is not known (${number}).`);
+  return codec().decompress(bytes);
+}
+
 /** Makes the codecs known to the client; again is the same as once. */
 export function registerCodecs(): void {
   CompressionCodecs[CompressionTypes.Snappy] = () => snappy;

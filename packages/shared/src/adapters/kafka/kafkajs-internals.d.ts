@@ -38,8 +38,8 @@ declare module "kafkajs/src/network/connection.js" {
 }
 
 declare module "kafkajs/src/protocol/requests/index.js" {
-  interface ProtocolCall {
-    readonly request: unknown;
+  export interface ProtocolCall {
+    readonly request: { readonly apiVersion: number; readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }> };
     readonly response: { decode(raw: Buffer): Promise<unknown>; parse(decoded: unknown): Promise<unknown> };
   }
   interface Definition {

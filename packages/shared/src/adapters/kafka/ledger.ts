@@ -3,7 +3,7 @@ import type { Offset, SessionId } from "../../core/brand.ts";
 import { isLoopledgerError, type LoopledgerError } from "../../core/errors.ts";
 import { isWholeText } from "../../core/json.ts";
 import { ledgerKey, partitionOf } from "../../core/placement.ts";
-import type { Clock, Ids, Ledger, LogEntry, Positions, Schemas, Subscription } from "../../ports/index.ts";
+import type { Clock, Ids, Landmarks, Ledger, LogEntry, Positions, Schemas, Subscription } from "../../ports/index.ts";
 import { Appender } from "./appender.ts";
 import { registerCodecs } from "./codecs.ts";
 import type { KafkaConnection } from "./connection.ts";
@@ -23,6 +23,8 @@ export interface KafkaLedgerOptions {
   readonly ids: Ids;
   /** Puts records into the registry's wire format; without it they are plain JSON. Readers take both. */
   readonly schemas?: Schemas | undefined;
+  /** Where what is known of the topic's keys is kept from process to process; closed with the ledger. */
+  readonly landmarks?: Landmarks | undefined;
   /** Told what went wrong where no caller is waiting for an answer. */
   readonly log?: ((error: unknown) => void) | undefined;
 }
@@ -70,12 +72,12 @@ class KafkaLedger implements Ledger {
   #names = 0;
 
   constructor(topology: Topology, options: KafkaLedgerOptions) {
-    const { clock } = options;
+    const { clock, landmarks: store } = options;
     const shown = this.#shown;
     this.#options = options;
     this.#topology = topology;
     this.partitions = topology.partitions;
-    this.#reading = new Reading({ topology, clock, shown, check: this.#check });
+    this.#reading = new Reading({ topology, clock, shown, check: this.#check, landmarks: store && { store, ledgerId: () => this.ledgerId } });
     this.#appender = new Appender({ topology, clock, shown, check: this.#check, lost: this.#lose, troubled: this.#trouble }, this.partitions);
   }
 
@@ -140,6 +142,7 @@ class KafkaLedger implements Ledger {
     await this.#encoded;
     await this.#appender.close();
     for (const subscription of [...this.#subscriptions]) await subscription.close();
+    await this.#reading.close();
     this.#topology.close();
   }
 

@@ -10,9 +10,10 @@ import net from "node:net";
 import tls from "node:tls";
 import Connection from "kafkajs/src/network/connection.js";
 import apiKeys from "kafkajs/src/protocol/requests/apiKeys.js";
-import protocol from "kafkajs/src/protocol/requests/index.js";
+import protocol, { type ProtocolCall } from "kafkajs/src/protocol/requests/index.js";
 import type { Clock } from "../../ports/index.ts";
 import { defaultClientId, type KafkaConnection } from "./connection.ts";
+import { type ProduceArgs, withOwnDecoding, withOwnEncoding } from "./own-codec.ts";
 
 export interface Address {
   readonly host: string;
@@ -29,6 +30,12 @@ const silence = { namespace: () => silence, debug: nothing, info: nothing, warn:
 const asItIs = async (decoded: unknown): Promise<unknown> => decoded;
 
 type Versions = Readonly<Record<number, { minVersion: number; maxVersion: number }>>;
+
+/** Records are put into bytes and taken out of them by our own code. */
+function ownCodec(api: Api, call: ProtocolCall, args: object): ProtocolCall {
+  if (api === "Produce") return withOwnEncoding(call, args as ProduceArgs);
+  return api === "Fetch" ? withOwnDecoding(call) : call;
+}
 
 export class Link {
   readonly address: Address;
@@ -61,7 +68,7 @@ export class Link {
   /** The decoded answer, error codes and all. */
   async request(api: Api, args: object, timeoutMs: number): Promise<unknown> {
     if (this.#lookup === null) throw new Error("The connection is not ready.");
-    const { request, response } = this.#lookup(apiKeys[api], protocol.requests[api])(args);
+    const { request, response } = ownCodec(api, this.#lookup(apiKeys[api], protocol.requests[api])(args), args);
     const answer = this.#connection.send({ request, response: { decode: response.decode, parse: asItIs }, logResponseError: false });
     return this.#bounded(answer, timeoutMs, api);
   }

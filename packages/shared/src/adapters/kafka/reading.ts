@@ -5,14 +5,16 @@
  * R2. It goes on to the end that the broker tells, and at least to what this handle has shown before, whoever leads now.
  * R3. Whole histories of a partition that are asked for while it is read through are found in one go, the next one: never in one
  *     that had begun before they were asked for.
- * R4. A history is read from where its first record may lie: what this handle has read without meeting its key is not read again.
+ * R4. A history is read from where its first record may lie: what this handle, or another one before it, has read
+ *     without meeting its key is not read again.
  */
 import type { Offset } from "../../core/brand.ts";
 import { LoopledgerError } from "../../core/errors.ts";
-import type { Clock, LogEntry, Positions } from "../../ports/index.ts";
+import type { Clock, Landmarks, LogEntry, Positions } from "../../ports/index.ts";
 import { codeMeaning, codeName } from "./broker-codes.ts";
 import { toEntry } from "./entries.ts";
 import { KeyIndex } from "./key-index.ts";
+import { KeyLandmarks } from "./key-landmarks.ts";
 import type { Link } from "./link.ts";
 import { type Persistence, persist } from "./patience.ts";
 import type { Topology } from "./topology.ts";
@@ -44,6 +46,8 @@ export interface ReadingOptions {
   readonly shown: Shown;
   /** Whether the topic still is the ledger that was opened; asked after every failure. */
   readonly check: (partition: number) => Promise<void>;
+  /** Where to find and to leave what is known of the keys of the ledger. */
+  readonly landmarks?: { readonly store: Landmarks; readonly ledgerId: () => string } | undefined;
 }
 
 /** Histories that are looked for in one reading of a partition. */
@@ -67,11 +71,18 @@ export class Reading {
   /** Of each partition the search that has not begun yet, and the last one that has. */
   readonly #next = new Map<number, Search>();
   readonly #last = new Map<number, Promise<void>>();
+  readonly #landmarks: KeyLandmarks | null;
 
   constructor(options: ReadingOptions) {
     this.#options = options;
+    const entryAt = async (partition: number, offset: number): Promise<LogEntry | undefined> => (await this.entries(partition, offset, 1))[0];
+    this.#landmarks = options.landmarks ? new KeyLandmarks({ ...options.landmarks, keys: this.keys, entryAt }) : null;
     this.#topology = options.topology;
     this.#shown = options.shown;
+  }
+
+  async close(): Promise<void> {
+    await this.#landmarks?.close();
   }
 
   /** Entries from `from` in order, at most `limit`. */
@@ -111,7 +122,7 @@ export class Reading {
   #searchNext(partition: number): Search {
     const wanted = new Map<string, LogEntry[]>();
     const before = this.#last.get(partition) ?? Promise.resolve();
-    const over = before.catch(() => undefined).then(() => {
+    const over = before.catch(() => undefined).then(() => this.#landmarks?.prepare(partition)).then(() => {
       this.#next.delete(partition);
       const from = Math.min(...[...wanted.keys()].map((key) => this.keys.from(partition, key)));
       return this.#walk(partition, { from, bytesMax: PIECE_BYTES }, (record) => {
@@ -120,7 +131,7 @@ export class Reading {
         if (entry !== null) found?.push(entry);
         return true;
       });
-    });
+    }).then(() => this.#landmarks?.keep(partition));
     const search = { wanted, over };
     this.#next.set(partition, search);
     this.#last.set(partition, over);

@@ -6,10 +6,10 @@ export interface WireRecord {
   readonly value: string | Uint8Array | null;
   readonly headers: Readonly<Record<string, string | Uint8Array>>;
 }
-/** A record as it comes back; numbers of 64 bits are text. */
+/** A record as it comes back; the client's own decoder gives numbers of 64 bits as text. */
 export interface FetchedRecord {
-  readonly offset: string;
-  readonly timestamp: string;
+  readonly offset: number | string;
+  readonly timestamp: number | string;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers: Readonly<Record<string, Buffer | readonly Buffer[] | undefined>>;
@@ -30,7 +30,7 @@ export interface ProducedPart {
 export interface FetchedPart {
   readonly partition: number;
   readonly errorCode: number;
-  readonly highWatermark: string;
+  readonly highWatermark: number | string;
   readonly messages: readonly FetchedRecord[];
 }
 interface OffsetPart {

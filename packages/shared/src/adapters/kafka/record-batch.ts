@@ -1,0 +1,202 @@
+/**
+ * Record batches (format 2) to bytes and back. The client's own encoder and decoder make several objects a field; these make one a record.
+ *
+ * B1. What is written is one batch, uncompressed, of no producer, with the checksum over everything behind it.
+ * B2. What is read is every whole batch of a piece, in any codec; a batch that the piece cuts off is left for the next request.
+ * B3. Offsets and times up to 2^53 are exact.
+ */
+import { decompress } from "./codecs.ts";
+import { checksum } from "./crc32c.ts";
+import type { FetchedRecord, WireRecord } from "./wire.ts";
+
+/** Where what stands in a batch, in bytes from its beginning. */
+const at = { length: 8, epoch: 12, magic: 16, checksum: 17, attributes: 21, lastDelta: 23, firstTime: 27, maxTime: 35, producer: 43, producerEpoch: 51, sequence: 53, count: 57, records: 61 } as const;
+const lengthEnd = 12;
+const format = 2;
+const none = -1;
+const codecMask = 0x07;
+const appendTimeMask = 0x08;
+const controlMask = 0x20;
+const high = 2 ** 32;
+
+type Content = string | Uint8Array | null;
+
+function bytesOf(content: Content): number {
+  return content === null ? none : typeof content === "string" ? Buffer.byteLength(content) : content.length;
+}
+/** Bytes of a number in the format's zigzag encoding. */
+function varintBytes(value: number): number {
+  let rest = (value << 1) ^ (value >> 31);
+  let bytes = 1;
+  for (; (rest & ~0x7f) !== 0; rest >>>= 7) bytes += 1;
+  return bytes;
+}
+function fieldBytes(content: Content): number {
+  const bytes = bytesOf(content);
+  return varintBytes(bytes) + Math.max(0, bytes);
+}
+
+/** Bytes of a record without its own length in front. */
+function bodyBytes({ key, value, headers }: WireRecord, delta: number): number {
+  let bytes = 2 + varintBytes(delta) + fieldBytes(key) + fieldBytes(value);
+  let count = 0;
+  for (const name in headers) {
+    count += 1;
+    bytes += fieldBytes(name) + fieldBytes(headers[name] ?? null);
+  }
+  return bytes + varintBytes(count);
+}
+
+class Writer {
+  readonly bytes: Buffer;
+  at: number;
+
+  constructor(bytes: Buffer, from: number) {
+    this.bytes = bytes;
+    this.at = from;
+  }
+  varint(value: number): void {
+    let rest = (value << 1) ^ (value >> 31);
+    for (; (rest & ~0x7f) !== 0; rest >>>= 7) this.bytes[this.at++] = (rest & 0x7f) | 0x80;
+    this.bytes[this.at++] = rest;
+  }
+  field(content: Content): void {
+    if (content === null) this.varint(none);
+    else {
+      this.varint(bytesOf(content));
+      if (typeof content === "string") this.at += this.bytes.write(content, this.at, "utf8");
+      else {
+        this.bytes.set(content, this.at);
+        this.at += content.length;
+      }
+    }
+  }
+  record({ key, value, headers }: WireRecord, { delta, bytes }: { readonly delta: number; readonly bytes: number }): void {
+    this.varint(bytes);
+    this.bytes[this.at++] = 0;
+    this.varint(0);
+    this.varint(delta);
+    this.field(key);
+    this.field(value);
+    const names = Object.keys(headers);
+    this.varint(names.length);
+    for (const name of names) {
+      this.field(name);
+      this.field(headers[name] ?? null);
+    }
+  }
+}
+
+function putLong(bytes: Buffer, value: number, place: number): void {
+  bytes.writeInt32BE(Math.floor(value / high), place);
+  bytes.writeUInt32BE(((value % high) + high) % high, place + 4);
+}
+/** Reads an integer of 64 bits. */
+export function longAt(bytes: Buffer, place: number): number {
+  return bytes.readInt32BE(place) * high + bytes.readUInt32BE(place + 4);
+}
+
+/** One batch of the records, of this time in ms. */
+export function encodeBatch(records: readonly WireRecord[], timeMs: number): Buffer {
+  const sizes = records.map((record, delta) => bodyBytes(record, delta));
+  const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + varintBytes(size) + size, at.records));
+  bytes.fill(0, 0, at.length);
+  bytes.writeInt32BE(bytes.length - lengthEnd, at.length);
+  bytes.writeInt32BE(0, at.epoch);
+  bytes[at.magic] = format;
+  bytes.writeInt16BE(0, at.attributes);
+  bytes.writeInt32BE(records.length - 1, at.lastDelta);
+  putLong(bytes, timeMs, at.firstTime);
+  putLong(bytes, timeMs, at.maxTime);
+  putLong(bytes, none, at.producer);
+  bytes.writeInt16BE(none, at.producerEpoch);
+  bytes.writeInt32BE(none, at.sequence);
+  bytes.writeInt32BE(records.length, at.count);
+  const writer = new Writer(bytes, at.records);
+  for (const [delta, record] of records.entries()) writer.record(record, { delta, bytes: sizes[delta] ?? 0 });
+  bytes.writeUInt32BE(checksum(bytes, at.attributes), at.checksum);
+  return bytes;
+}
+
+class Cursor {
+  readonly bytes: Buffer;
+  at: number;
+
+  constructor(bytes: Buffer, from: number) {
+    this.bytes = bytes;
+    this.at = from;
+  }
+  /** Numbers of up to 53 bits: a time may be further from its batch's than 32 bits say. */
+  varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined) throw new RangeError("A record is cut off.");
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) break;
+    }
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+  field(): Buffer | null {
+    const length = this.varint();
+    if (length < 0) return null;
+    this.at += length;
+    return this.bytes.subarray(this.at - length, this.at);
+  }
+}
+
+/** Its headers are looked at by few who read it, and taken apart only then. */
+class BatchRecord implements FetchedRecord {
+  readonly offset: number;
+  readonly timestamp: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly isControlRecord: boolean;
+  readonly #headers: Buffer;
+
+  constructor(cursor: Cursor, batch: { readonly offset: number; readonly firstTime: number; readonly time: number | null; readonly isControl: boolean }) {
+    const length = cursor.varint();
+    const end = cursor.at + length;
+    cursor.at += 1;
+    const late = cursor.varint();
+    this.timestamp = batch.time ?? batch.firstTime + late;
+    this.offset = batch.offset + cursor.varint();
+    this.key = cursor.field();
+    this.value = cursor.field();
+    this.isControlRecord = batch.isControl;
+    this.#headers = cursor.bytes.subarray(cursor.at, end);
+    cursor.at = end;
+  }
+  get headers(): FetchedRecord["headers"] {
+    const cursor = new Cursor(this.#headers, 0);
+    const all: Record<string, Buffer | Buffer[]> = {};
+    for (let left = cursor.varint(); left > 0; left--) {
+      const name = cursor.field()?.toString("utf8") ?? "";
+      const value = cursor.field() ?? Buffer.alloc(0);
+      const before = all[name];
+      all[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
+    }
+    return all;
+  }
+}
+
+/** The records of the whole batches of a piece; null where one of them is of a format before this one. */
+export async function decodeBatches(bytes: Buffer): Promise<FetchedRecord[] | null> {
+  const records: FetchedRecord[] = [];
+  for (let from = 0; from + at.records <= bytes.length; ) {
+    const batch = bytes.subarray(from, from + lengthEnd + bytes.readInt32BE(from + at.length));
+    if (bytes[from + at.magic] !== format) return null;
+    if (from + lengthEnd + bytes.readInt32BE(from + at.length) > bytes.length) break;
+    const attributes = batch.readInt16BE(at.attributes);
+    const codec = attributes & codecMask;
+    const [body, start] = codec === 0 ? [batch, at.records] as const : [await decompress(codec, batch.subarray(at.records)), 0] as const;
+    const about = {
+      offset: longAt(batch, 0), firstTime: longAt(batch, at.firstTime), isControl: (attributes & controlMask) !== 0,
+      time: (attributes & appendTimeMask) === 0 ? null : longAt(batch, at.maxTime),
+    };
+    const cursor = new Cursor(body, start);
+    for (let left = batch.readInt32BE(at.count); left > 0; left--) records.push(new BatchRecord(cursor, about));
+    from += batch.length;
+  }
+  return records;
+}
