@@ -13,13 +13,16 @@ import { readSnapshot } from "@loopledger/shared/core/session/snapshot";
 import type { ReadModel, ViewWrite } from "@loopledger/shared/ports";
 import { type Engine, Folds, fromEach, refuseLostLedger } from "@loopledger/shared/runtime";
 import { type Batch, Changed } from "./changed.ts";
-import { Publication } from "./publication.ts";
+import { Feeding } from "./feeding.ts";
 import { viewOf } from "./view.ts";
 
 export interface ProjectionSettings {
   readonly projection: string;
   /** Whether what the engine's own folds pass on may be used. */
   readonly shares: boolean;
+  /** How often the feed is looked through, and how long a step waits for it, in ms. */
+  readonly lookMs: number;
+  readonly feedPatienceMs: number;
   /** Called after entries have been folded. */
   readonly onFolded: (projection: Projection) => void;
 }
@@ -29,7 +32,7 @@ export class Projection {
   readonly #views: ReadModel;
   readonly #settings: ProjectionSettings;
   readonly #cursors: Map<number, Offset>;
-  readonly #publication: Publication | null;
+  readonly #feeding: Feeding | null;
   readonly #shared: Changed | null;
   /** Where the engine's folds were when this began to listen to them. */
   readonly #sharedFrom: ReadonlyMap<number, Offset>;
@@ -41,7 +44,8 @@ export class Projection {
     this.#views = views;
     this.#settings = start.settings;
     this.#cursors = start.cursors;
-    this.#publication = engine.feed ? new Publication(engine, { views, feed: engine.feed, projection: start.settings.projection }) : null;
+    const { projection, lookMs, feedPatienceMs: patienceMs } = start.settings;
+    this.#feeding = engine.feed ? new Feeding(engine, { views, feed: engine.feed, projection, lookMs, patienceMs }) : null;
     const shares = start.settings.shares && engine.folds.following && engine.folds.complete;
     this.#sharedFrom = shares ? engine.folds.handed() : new Map();
     const from = new Map([...this.#sharedFrom].map(([partition, offset]) => [partition, Math.max(offset, this.cursor(partition)) as Offset] as const));
@@ -83,19 +87,23 @@ export class Projection {
     this.#turn = next.catch(() => undefined);
     return next;
   }
-  /** Throws where the store has less than was written to it: it was emptied, and is filled again from its beginning. Looks through the feed too. */
+  /** Throws where the store has less than was written to it: it was emptied, and is filled again from its beginning. */
   look(): Promise<void> {
     const next = this.#turn.then(async () => {
       const stored = await this.#views.cursors(this.#settings.projection);
       for (const [partition, cursor] of this.#cursors) this.#refuseOlder(partition, { cursor, stored: stored.get(partition) ?? (0 as Offset) });
-      await this.#publication?.look();
     });
     this.#turn = next.catch(() => undefined);
     return next;
   }
+  /** From now on the feed is looked through beside the steps. */
+  watchFeed(): void {
+    this.#feeding?.start();
+  }
   async close(): Promise<void> {
     this.#shared?.close();
     await this.#turn;
+    await this.#feeding?.close();
     await this.#closeOwn();
   }
 
@@ -143,7 +151,7 @@ export class Projection {
   async #writeBatch(partition: number, { to, sessions }: Batch): Promise<void> {
     const views = sessions.flatMap((one) => viewOf(one) ?? []);
     const from = this.cursor(partition);
-    await this.#publication?.step(partition, { from, to, views });
+    await this.#feeding?.step(partition, { from, to, views });
     await this.#engine.failpoints.pass("projector.before_write");
     const applied = await this.#compareAndSet(partition, { from, to, views });
     await this.#engine.failpoints.pass("projector.after_write");

@@ -5,7 +5,8 @@
  *     process's time at most, a fortieth where half a second's pause is enough for that.
  * W2. An error makes the part "projector" faulty and starts a new life after a pause that doubles up to 5 s; nothing of the old one is kept.
  * W3. Where no projection is named it writes the one in use, and goes over to another one soon after that was taken into use.
- * W4. Views ahead of the ledger mean that records are gone: it halts with the reason and does not go on.
+ * W4. A feed that cannot be reached makes the part "projector.feed" faulty, and views go on.
+ * W5. Views ahead of the ledger mean that records are gone: it halts with the reason and does not go on.
  */
 import type { Offset } from "@loopledger/shared/core/brand";
 import { type LoopledgerError, isLoopledgerError } from "@loopledger/shared/core/errors";
@@ -22,6 +23,8 @@ export interface ProjectorOptions {
   readonly batchMax?: number;
   /** How often store and feed are looked at, whether anything is written or not, in ms (default 5000). */
   readonly lookMs?: number;
+  /** How long a step waits for the feed before the views go on without it, in ms (default 5000). */
+  readonly feedPatienceMs?: number;
   /** Folds by itself, even where the engine's folds could be shared. */
   readonly apart?: boolean;
   /** Ends at the first error instead of starting anew. */
@@ -41,6 +44,7 @@ export interface Projector {
 
 /** Views that were lost, and a feed that somebody else has written to, are as they must be soon after. */
 const lookMs = 5_000;
+const feedPatienceMs = 5_000;
 const batchPauseMaxMs = 2_000;
 /** A longer pause costs less and shows a list of a busy process a little later: up to here it may. */
 const thriftyPauseMaxMs = 500;
@@ -54,12 +58,12 @@ function pauseAfter(tookMs: number, batchMs: number): number {
 export async function startProjector(engine: Engine, options: ProjectorOptions = {}): Promise<Projector> {
   if (!engine.views) throw new TypeError("A projector needs a store of views.");
   const projection = options.projection ?? (await engine.views.active());
-  const supervisor = new Supervisor(engine, { batchMs: 50, batchMax: 500, lookMs, ...options, projection, views: engine.views, follows: options.projection === undefined });
+  const supervisor = new Supervisor(engine, { batchMs: 50, batchMax: 500, lookMs, feedPatienceMs, ...options, projection, views: engine.views, follows: options.projection === undefined });
   await supervisor.start();
   return supervisor;
 }
 
-type Settings = ProjectorOptions & { readonly projection: string; readonly batchMs: number; readonly batchMax: number; readonly lookMs: number; readonly views: ReadModel; readonly follows: boolean };
+type Settings = ProjectorOptions & { readonly projection: string; readonly batchMs: number; readonly batchMax: number; readonly lookMs: number; readonly feedPatienceMs: number; readonly views: ReadModel; readonly follows: boolean };
 /** Ends a life because another projection is in use now. */
 const anotherInUse = Symbol("another projection is in use");
 interface Waiter { readonly target: ReadonlyMap<number, Offset>; readonly done: () => void; readonly failed: (error: Error) => void }
@@ -148,7 +152,7 @@ class Supervisor implements Projector {
     this.#end = ended.resolve;
     try {
       this.#life = await Projection.begin(this.#engine, {
-        projection: this.#settings.follows ? await this.#settings.views.active() : this.#settings.projection, shares: !this.#settings.apart, onFolded: (life) => this.#arm(life),
+        projection: this.#settings.follows ? await this.#settings.views.active() : this.#settings.projection, shares: !this.#settings.apart, lookMs: this.#settings.lookMs, feedPatienceMs: this.#settings.feedPatienceMs, onFolded: (life) => this.#arm(life),
       });
       const first = this.#life.catchUp().then(() => null, (error: unknown) => ({ error }));
       const failed = await Promise.race([first, ended.promise.then((error) => ({ error }))]);
@@ -156,7 +160,8 @@ class Supervisor implements Projector {
       this.#ready = !this.#stopped;
       onReady();
       this.#settle();
-      this.#lookSoon(this.#life, this.#engine.feed ? 0 : this.#settings.lookMs);
+      this.#life.watchFeed();
+      this.#lookSoon(this.#life, this.#settings.lookMs);
       return await ended.promise;
     } catch (error) {
       return error;
@@ -184,7 +189,6 @@ class Supervisor implements Projector {
     });
   }
 
-  /** With a feed the first look is at once: what nobody has sent is sent then. */
   #lookSoon(life: Projection, delayMs: number): void {
     this.#cancelLook = this.#timer(delayMs, () => {
       this.#look(life).then(() => {

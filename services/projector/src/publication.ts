@@ -1,13 +1,15 @@
 /**
  * The statuses of one projection on the feed that other systems read, for as long as it is the projection in use.
  *
- * F1. A status is on the feed before the views and their cursor move past it: what is before a cursor needs no second sending,
- *     and after a crash in between it is folded and sent again.
+ * F1. A status is on the feed before the views and their cursor move past it, for as long as the feed can be written: what is before
+ *     a cursor needs no second sending, and after a crash in between it is folded and sent again.
  * F2. Nobody keeps a writer that was paused from putting an older status behind a newer one. So every projector reads the feed
  *     again: what stands last of a session and is not what the views hold, also when the feed is read once more, is written anew.
  * F3. A record that is ahead of the views is judged when they have come as far, and not before.
- * F4. How far F1 and F2 hold stands on the feed itself, in its claims: whoever begins goes on from there, and fills what nobody
- *     has sent, so that neither a projection that is taken into use nor a release that knew no feed leaves anything out.
+ * F4. How far F1 and F2 hold stands on the feed itself, in its claims: whoever begins or looks goes on from there, and fills what
+ *     nobody has sent, so that neither a projection that is taken into use, nor a release that knew no feed, nor a time in which the
+ *     feed could not be written leaves anything out.
+ * F5. Steps and looks may run at once, here as in two processes.
  */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import type { FeedRecord, FedStatus, Positions, ReadModel, StatusFeed, ViewWrite } from "@loopledger/shared/ports";
@@ -19,6 +21,7 @@ interface Unsettled extends FeedRecord {
   /** What the views held before the feed was read to its end once more. */
   readonly differed: boolean;
 }
+export interface Step { readonly from: Offset; readonly to: Offset; readonly views: readonly ViewWrite[] }
 interface Claims { readonly fed: Map<number, Offset>; readonly next: Map<number, number> }
 
 export class Publication {
@@ -29,6 +32,7 @@ export class Publication {
   readonly #unsettled = new Map<SessionId, Unsettled>();
   /** Before which offset of the ledger everything is on the feed, and from where on the feed is read next; null while another projection is in use. */
   #claims: Claims | null = null;
+  #beginning: Promise<Claims> | null = null;
 
   constructor(engine: Engine, { views, feed, projection }: { readonly views: ReadModel; readonly feed: StatusFeed; readonly projection: string }) {
     this.#engine = engine;
@@ -38,13 +42,17 @@ export class Publication {
   }
 
   /** Sends what is about to be written to the views. */
-  async step(partition: number, { from, to, views }: { readonly from: Offset; readonly to: Offset; readonly views: readonly ViewWrite[] }): Promise<void> {
+  async step(partition: number, { from, to, views }: Step): Promise<void> {
     const claims = await this.#begin();
     const fed = claims?.fed.get(partition) ?? (0 as Offset);
     if (claims === null || to <= fed) return;
     const isWhole = fed >= from;
     if (views.length > 0) await this.#write(partition, { position: to, statuses: views, looked: isWhole ? this.#looked(claims) : null });
-    if (isWhole) claims.fed.set(partition, to);
+    if (isWhole) advance(claims, partition, to);
+  }
+  /** Everything of the partition before that offset is on the feed, or this is not the projection in use. */
+  has({ partition, to }: { readonly partition: number; readonly to: Offset }): boolean {
+    return this.#claims === null || (this.#claims.fed.get(partition) ?? 0) >= to;
   }
 
   /** Reads what was written to the feed since the last look, and mends and fills it. */
@@ -64,12 +72,19 @@ export class Publication {
       this.#claims = null;
       this.#unsettled.clear();
     } else if (this.#claims === null) {
-      const { fed, looked } = await this.#feed.claims();
-      // Where nothing was ever looked through, nobody of us has written what is there.
-      const ends = await this.#feed.read(new Map(), () => undefined);
-      this.#claims = { fed: new Map(fed), next: new Map([...ends].map(([partition, end]) => [partition, Math.min(looked.get(partition) ?? end, end)])) };
+      this.#beginning ??= this.#readClaims().finally(() => {
+        this.#beginning = null;
+      });
+      const read = await this.#beginning;
+      this.#claims ??= read;
     }
     return this.#claims;
+  }
+  async #readClaims(): Promise<Claims> {
+    const { fed, looked } = await this.#feed.claims();
+    // Where nothing was ever looked through, nobody of us has written what is there.
+    const ends = await this.#feed.read(new Map(), () => undefined);
+    return { fed: new Map(fed), next: new Map([...ends].map(([partition, end]) => [partition, Math.min(looked.get(partition) ?? end, end)])) };
   }
 
   #take({ fed }: Claims, record: FeedRecord): void {
@@ -107,7 +122,7 @@ export class Publication {
       const send = (statuses: readonly FedStatus[], isLast: boolean): Promise<void> =>
         this.#write(partition, { position: to, statuses, looked: isLast ? this.#looked(claims) : null });
       await fill({ ledger: this.#engine.ledger, get: (sessionId) => this.#views.get(this.#projection, sessionId), send }, { partition, from, to });
-      claims.fed.set(partition, to);
+      advance(claims, partition, to);
     }
   }
 
@@ -125,6 +140,9 @@ export class Publication {
   }
 }
 
+function advance({ fed }: Claims, partition: number, to: Offset): void {
+  if (to > (fed.get(partition) ?? 0)) fed.set(partition, to);
+}
 function isAhead(position: FeedRecord["position"], of: Positions): boolean {
   return position !== null && position.offset > (of.get(position.partition) ?? 0);
 }
