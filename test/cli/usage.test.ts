@@ -147,6 +147,23 @@ describe("doctor and validate", () => {
     expect(code).toBe(1);
     expect(JSON.parse(out).checks.find((check: { name: string }) => check.name === "infra")).toMatchObject({ ok: false, detail: expect.stringContaining("redis://127.0.0.1:29999"), fix: expect.stringContaining("eval") });
   });
+  test("a session that is alive and began with another check than this config has is told, until it has ended", async () => {
+    const config = (check: string) => JSON.stringify({ makers: { m: { exec: ["true"] } }, checks: { c: { exec: ["sh", "-c", check] } } });
+    shop.write("one/loopledger.config.json", config("exit 1"));
+    shop.write("two/loopledger.config.json", config("exit 2"));
+    shop.write("pinned.json", JSON.stringify({ id: "pinned", goal: "x", maker: "m", check: "c", budget: { iterations: 1 } }));
+    await shop.run("submit", "pinned.json", "--data", "shared");
+    const pinsOf = async (project: string): Promise<unknown> => {
+      const { out } = await shop.run("doctor", "--json", "--data", "shared", "--config", `${project}/loopledger.config.json`);
+      return JSON.parse(out).checks.find((check: { name: string }) => check.name === "pins");
+    };
+    expect(await pinsOf("two")).toMatchObject({ ok: true });
+    await shop.run("advance", "pinned", "--data", "shared", "--config", "one/loopledger.config.json");
+    expect(await pinsOf("one")).toMatchObject({ ok: true });
+    expect(await pinsOf("two")).toMatchObject({ ok: false, detail: expect.stringContaining("c of pinned"), fix: expect.stringContaining("resume pinned --accept-check") });
+    await shop.run("cancel", "pinned", "--data", "shared");
+    expect(await pinsOf("two")).toMatchObject({ ok: true });
+  });
   test("a goal: what is bounded, pinned and asked", async () => {
     shop.write("right.yaml", "id: right\ngoal: x\nmaker: m\ncheck: c\nbudget: { iterations: 2 }\npolicy: { approvals: [{ everyIterations: 5 }] }\n");
     const { out, code } = await shop.run("validate", "right.yaml", "--json");

@@ -24,7 +24,7 @@ const wrong = (name: string, detail: string, fix: string): Finding => ({ name, o
 export async function findAll(context: CommandContext): Promise<Finding[]> {
   const findings: Finding[] = [];
   const isDistributed = context.environment.kafkaBrokers !== null;
-  for (const check of isDistributed ? [node, settings, dataFolder, config, git] : [node, settings, dataFolder, ledger, views, config, git]) findings.push(await check(context));
+  for (const check of isDistributed ? [node, settings, dataFolder, config, git] : [node, settings, dataFolder, ledger, views, config, pins, git]) findings.push(await check(context));
   if (isDistributed) findings.push(...(await surroundings(context)));
   for (const check of [apiPort, signing]) findings.push(await check(context));
   return findings;
@@ -122,6 +122,22 @@ const config: Check = async (context) => {
   } catch (error) {
     const { message, faults, next } = describeError(error);
     return wrong("config", [message, ...faults].join(" "), next);
+  }
+};
+
+/** Two configs on one data folder, or one that was changed under sessions that are alive. */
+const pins: Check = async (context) => {
+  try {
+    const { otherPins } = await import("./pins.ts");
+    const others = await otherPins(context);
+    const [first] = others;
+    if (!first) return fine("pins", "no session that is alive began with another check");
+    const named = others.slice(0, 5).map(({ sessionId, check }) => `${check} of ${sessionId}`).join(", ");
+    const detail = `${counted(others.length, "check")} of sessions that are alive ${others.length === 1 ? "is" : "are"} not what the config here has: ${named}${others.length > 5 ? ", …" : ""}`;
+    return wrong("pins", detail, context.hint(`They stop with check_changed here. Give each config a data folder of its own (--data), put the check back, or accept it: \`loopledger resume ${first.sessionId} --accept-check\``));
+  } catch {
+    // Whatever keeps the ledger or the config from being read is told under its own name.
+    return fine("pins", "they could not be looked at");
   }
 };
 
