@@ -1,35 +1,27 @@
 /** One maker that makes calls at the same time: equal ones are as many calls as it made, under one key they are one, and different ones never share one. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { FnMakerTask } from "@loopledger/handlers/index";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { Goal } from "@loopledger/shared/core/events/goal";
 import type { Json } from "@loopledger/shared/core/json";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { deploying } from "../support/worlds/deploying.ts";
 import { memoryWorld } from "../support/worlds/memory-world.ts";
-import { acceptedOf, brokenBy, brokenEffects, countOf, foldSession, voidsOf } from "../support/worlds/oracle.ts";
+import { acceptedOf, countOf, voidsOf } from "../support/worlds/oracle.ts";
 import type { Peer } from "../support/worlds/peer.ts";
-import { type Door, Target } from "../support/worlds/target.ts";
+import { Scene } from "../support/worlds/scene.ts";
+import type { Door, Target } from "../support/worlds/target.ts";
 import { type World, decideOn, stateOf, submit, untilOver } from "../support/worlds/world.ts";
 
-let folder: string;
+let scene: Scene;
 let target: Target;
 let world: World;
 const id = "s" as SessionId;
 const same = { part: 1 };
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "loopledger-at-once-"));
-  target = new Target(folder);
-  world = memoryWorld();
+  scene = new Scene(memoryWorld());
+  ({ target, world } = scene);
 });
-afterEach(async () => {
-  await world.close();
-  target.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => scene.close());
 
 interface Asked { readonly args: Json; readonly key?: string }
 const settled: (readonly unknown[])[] = [];
@@ -45,17 +37,15 @@ function making(door: Door, calls: readonly Asked[], failures = 0) {
   };
 }
 async function carried(maker: (task: FnMakerTask) => unknown, policy: Goal["policy"] = {}): Promise<Peer> {
-  const peer = await world.join({ handlers: deploying({ target, maker, windowSeconds: 4 }) });
-  peer.work();
+  const peer = await scene.works({ maker, windowSeconds: 4 });
   await submit(peer, id, { policy });
   return peer;
 }
 async function sound(): Promise<void> {
-  const folded = foldSession(await world.entries(), id);
-  expect([...brokenBy(folded), ...brokenEffects(folded, target.rows())]).toEqual([]);
-  expect(voidsOf(folded)).toEqual([]);
+  expect(await scene.broken(id)).toEqual([]);
+  expect(voidsOf(await scene.folded(id))).toEqual([]);
 }
-const intents = async () => acceptedOf(foldSession(await world.entries(), id)).flatMap((record) => (record.type === "tool_requested" ? [record.data] : []));
+const intents = async () => acceptedOf(await scene.folded(id)).flatMap((record) => (record.type === "tool_requested" ? [record.data] : []));
 
 test.each(["idempotent", "fenced", "windowed", "unsafe"] as const)("%s: three equal calls are three, told apart by their ordinals, and a maker that is run again makes none of them anew", async (door) => {
   await carried(making(door, [{ args: same }, { args: same }, { args: same }], 2));
@@ -90,7 +80,7 @@ test("under one key a person is asked once", async () => {
   await world.until(async () => (await stateOf(world, id)).pending.length > 0, "the question");
   expect(await decideOn(peer, id, "APPROVE")).toMatchObject({ kind: "accepted" });
   expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", effects: [{ key: "k", state: "confirmed" }] });
-  expect(countOf(foldSession(await world.entries(), id), "approval_requested")).toBe(1);
+  expect(countOf(await scene.folded(id), "approval_requested")).toBe(1);
   expect(target.count(id, "call")).toBe(1);
   await sound();
 });

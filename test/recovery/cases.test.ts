@@ -1,36 +1,28 @@
 /** Situations that have hurt people: two open calls, a cancel in the middle of a step, a cancel of a dead owner's session, a used-up budget. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { type Draft, appendAct } from "@loopledger/shared/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Deploying, deploying } from "../support/worlds/deploying.ts";
+import type { Deploying } from "../support/worlds/deploying.ts";
 import { memoryWorld } from "../support/worlds/memory-world.ts";
-import { acceptedOf, brokenBy, brokenEffects, countOf, foldSession, voidsOf } from "../support/worlds/oracle.ts";
+import { acceptedOf, countOf, voidsOf } from "../support/worlds/oracle.ts";
 import type { Peer } from "../support/worlds/peer.ts";
-import { Target } from "../support/worlds/target.ts";
+import { Scene } from "../support/worlds/scene.ts";
+import type { Target } from "../support/worlds/target.ts";
 import { type Given, type World, reconcile, stateOf, submit, untilOver } from "../support/worlds/world.ts";
 
-let folder: string;
+let scene: Scene;
 let target: Target;
 let world: World;
 const id = "s" as SessionId;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "loopledger-cases-"));
-  target = new Target(folder);
-  world = memoryWorld();
+  scene = new Scene(memoryWorld());
+  ({ target, world } = scene);
 });
-afterEach(async () => {
-  await world.close();
-  target.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => scene.close());
 
 async function begun(how: Partial<Deploying>, given: Given = {}): Promise<Peer> {
-  const peer = await world.join({ handlers: deploying({ target, ...how }) });
-  peer.work();
+  const peer = await scene.works(how);
   await submit(peer, id, given);
   return peer;
 }
@@ -40,8 +32,7 @@ async function person(type: "cancel_requested" | "budget_raised", data: Record<s
 }
 const status = async () => statusOf(await stateOf(world, id));
 async function sound(): Promise<void> {
-  const folded = foldSession(await world.entries(), id);
-  expect([...brokenBy(folded), ...brokenEffects(folded, target.rows())]).toEqual([]);
+  expect(await scene.broken(id)).toEqual([]);
 }
 const never = new Promise<never>(() => undefined);
 
@@ -58,8 +49,7 @@ describe("two calls without an outcome", () => {
     };
     target.next(id, lost, lost);
     await world.until(() => peer.process.state === "killed", "the death");
-    const next = await world.join({ handlers: deploying({ target, maker: both }) });
-    next.work();
+    const next = await scene.works({ maker: both });
     await world.until(async () => (await status()).disposition === "failed", "the end");
     expect(await status()).toMatchObject({ reason: "incomplete_tool_turn", waitingOn: [{ kind: "reconciliation" }, { kind: "reconciliation" }] });
     const [first, second] = (await stateOf(world, id)).unsettled;
@@ -92,7 +82,7 @@ describe("a cancel", () => {
     await world.until(() => peer.engine.folds.peek(id)?.end, "the end");
     expect(target.count(id, "call")).toBe(0);
     expect(await status()).toMatchObject({ disposition: "cancelled" });
-    expect(countOf(foldSession(await world.entries(), id), "dispatched")).toBe(2);
+    expect(countOf(await scene.folded(id), "dispatched")).toBe(2);
     await sound();
   });
   test("of a session whose owner is dead leaves nothing running, and says when", async () => {
@@ -115,8 +105,7 @@ describe("a cancel", () => {
     await world.until(() => peer.process.state === "killed", "the death");
     expect(await person("cancel_requested", { reason: "stop" })).toMatchObject({ kind: "accepted" });
     expect(await status()).toMatchObject({ disposition: "running", endedAt: null });
-    const next = await world.join({ handlers: deploying({ target, door: "unsafe" }) });
-    next.work();
+    const next = await scene.works({ door: "unsafe" });
     await world.until(async () => (await status()).disposition === "failed", "the unknown outcome");
     expect(await reconcile(next, id, "happened")).toMatchObject({ kind: "accepted" });
     expect(await status()).toMatchObject({ disposition: "cancelled", effects: [{ state: "confirmed" }] });
@@ -131,8 +120,7 @@ describe("the last iteration that the budget allows", () => {
     const peer = await begun({ iterations: 2, maker: () => never }, given);
     await world.until(async () => (await status()).active === "build", "the maker");
     peer.process.kill();
-    const next = await world.join({ handlers: deploying({ target, iterations: 2 }) });
-    next.work();
+    const next = await scene.works({ iterations: 2 });
     await world.until(async () => (await status()).disposition === "waiting", "the used-up budget");
     expect(await status()).toMatchObject({ reason: "budget_exhausted", iteration: 1, takeovers: 1, budget: { iterations: { limit: 1, spent: 1, remaining: 0 } } });
     expect(await person("budget_raised", { iterations: 1 })).toMatchObject({ kind: "accepted" });
@@ -172,8 +160,8 @@ describe("the last iteration that the budget allows", () => {
     expect(await person("budget_raised", { tokens: 400 })).toMatchObject({ kind: "accepted" });
     expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done" });
     expect(runs).toBe(2);
-    expect(voidsOf(foldSession(await world.entries(), id))).toEqual([{ type: "reserved", reason: "suspended" }]);
-    expect(acceptedOf(foldSession(await world.entries(), id)).filter(({ type }) => type === "reserved")).toHaveLength(1);
+    expect(voidsOf(await scene.folded(id))).toEqual([{ type: "reserved", reason: "suspended" }]);
+    expect(acceptedOf(await scene.folded(id)).filter(({ type }) => type === "reserved")).toHaveLength(1);
     await sound();
   });
 });

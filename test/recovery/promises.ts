@@ -1,18 +1,18 @@
 /** What must never break when a process dies: the four recovery promises, as suites that each adapter runs, inside one process and with real ones. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import type { Ledger, LogEntry, Positions } from "@loopledger/shared/ports";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
 import { Project } from "../support/worlds/command.ts";
-import { type Deploying, deploying } from "../support/worlds/deploying.ts";
+import type { Deploying } from "../support/worlds/deploying.ts";
 import type { Grounds } from "../support/worlds/grounds.ts";
-import { acceptedOf, brokenBy, brokenEffects, countOf, foldSession } from "../support/worlds/oracle.ts";
+import { acceptedOf, countOf, foldSession } from "../support/worlds/oracle.ts";
 import type { Peer } from "../support/worlds/peer.ts";
 import { type LoopProcess, ProcessWorld } from "../support/worlds/processes.ts";
-import { type Mishap, Target } from "../support/worlds/target.ts";
+import { Scene } from "../support/worlds/scene.ts";
+import type { Mishap, Target } from "../support/worlds/target.ts";
 import { type World, reconcile, stateOf, submit, untilOver } from "../support/worlds/world.ts";
 
 const unknown = { disposition: "failed", reason: "incomplete_tool_turn", error: "external outcome unknown; reconciliation required" };
@@ -23,40 +23,25 @@ const patience = { testTimeout: 120_000, hookTimeout: 120_000 };
 export function promisesInside(adapter: string, make: () => World | Promise<World>): void {
   vi.setConfig(patience);
   describe(`on ${adapter}`, () => {
-    let folder: string;
+    let scene: Scene;
     let target: Target;
     let world: World;
-    let peers: Peer[];
     /** What was begun, by any process. */
     let begun: string[];
     beforeEach(async () => {
-      folder = mkdtempSync(join(tmpdir(), "loopledger-recovery-"));
-      target = new Target(folder);
-      world = await make();
-      peers = [];
+      scene = new Scene(await make());
+      ({ target, world } = scene);
       begun = [];
     });
-    afterEach(async () => {
-      for (const peer of peers) if (peer.process.state === "running") await peer.leave();
-      await world.close();
-      target.close();
-      rmSync(folder, { recursive: true, force: true });
-    });
-    async function joins(how: Partial<Deploying> = {}): Promise<Peer> {
-      const peer = await world.join({
-        handlers: deploying({ target, started: (what, iteration) => begun.push(`${what} ${iteration}`), ...how }),
-      });
-      peers.push(peer);
-      return peer;
-    }
+    afterEach(() => scene.close());
+    const joins = (how: Partial<Deploying> = {}): Promise<Peer> => scene.joins({ started: (what, iteration) => begun.push(`${what} ${iteration}`), ...how });
     const dies = (peer: Peer, done: "before it is done" | "after it is done"): Mishap => (apply) => {
       if (done === "after it is done") apply();
       peer.process.kill();
       return never;
     };
     async function sound(id: string): Promise<void> {
-      const folded = foldSession(await world.entries(), id as never);
-      expect([...brokenBy(folded), ...brokenEffects(folded, target.rows())]).toEqual([]);
+      expect(await scene.broken(id)).toEqual([]);
     }
 
     test("store appends monotonically and resumes from cursor", async () => {
@@ -161,7 +146,7 @@ export function promisesInside(adapter: string, make: () => World | Promise<Worl
       expect(await second.carry(id)).toMatchObject({ kind: "over" });
       expect(begun).toEqual(["check 0", "maker 1", "check 1"]);
       expect(target.count("s", "call")).toBe(1);
-      expect(countOf(foldSession(await world.entries(), id), "claimed")).toBe(1);
+      expect(countOf(await scene.folded(id), "claimed")).toBe(1);
       await sound("s");
     });
   });

@@ -1,7 +1,4 @@
 /** A maker that makes the same call twice: two calls, also where it is killed, asked about or run again between them. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { FnMakerTask } from "@loopledger/handlers/index";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { Goal } from "@loopledger/shared/core/events/goal";
@@ -10,34 +7,24 @@ import { statusOf } from "@loopledger/shared/core/session/status";
 import { appendAct } from "@loopledger/shared/runtime";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { deploying } from "../support/worlds/deploying.ts";
 import { memoryWorld } from "../support/worlds/memory-world.ts";
-import { brokenBy, brokenEffects, foldSession } from "../support/worlds/oracle.ts";
 import type { Peer } from "../support/worlds/peer.ts";
-import { Target } from "../support/worlds/target.ts";
+import { Scene } from "../support/worlds/scene.ts";
+import type { Target } from "../support/worlds/target.ts";
 import { type World, decideOn, stateOf, submit, untilOver } from "../support/worlds/world.ts";
 
-let folder: string;
+let scene: Scene;
 let target: Target;
 let world: World;
 const id = "s" as SessionId;
 const asked: Goal["policy"] = { approvals: [{ before: "idempotent" }] };
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "loopledger-repeats-"));
-  target = new Target(folder);
-  world = memoryWorld();
+  scene = new Scene(memoryWorld());
+  ({ target, world } = scene);
 });
-afterEach(async () => {
-  await world.close();
-  target.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => scene.close());
 
-async function peerOf(maker: (task: FnMakerTask) => unknown): Promise<Peer> {
-  const peer = await world.join({ handlers: deploying({ target, maker, windowSeconds: 4 }) });
-  peer.work();
-  return peer;
-}
+const peerOf = (maker: (task: FnMakerTask) => unknown): Promise<Peer> => scene.works({ maker, windowSeconds: 4 });
 const same = { part: 1 };
 const twice = async (task: FnMakerTask): Promise<unknown> => ({ artifacts: [await task.tool("idempotent", same), await task.tool("idempotent", same)] });
 const pending = async (): Promise<void> => {
@@ -50,8 +37,7 @@ async function modify(peer: Peer, action: Json) {
   return appendAct(peer.engine, id, { type: "approval_decided", data, actor: { kind: "human", id: "olga" } } as never);
 }
 async function sound(): Promise<void> {
-  const folded = foldSession(await world.entries(), id);
-  expect([...brokenBy(folded), ...brokenEffects(folded, target.rows())]).toEqual([]);
+  expect(await scene.broken(id)).toEqual([]);
 }
 
 describe("the same call twice in one cycle", () => {

@@ -1,44 +1,29 @@
 /** Roles in processes of their own, several of each: whoever writes what is owed, it counts once; whoever dies, another one goes on. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Deploying, deploying } from "../support/worlds/deploying.ts";
+import type { Deploying } from "../support/worlds/deploying.ts";
 import { memoryWorld } from "../support/worlds/memory-world.ts";
-import { acceptedOf, brokenBy, brokenEffects, countOf, foldSession } from "../support/worlds/oracle.ts";
+import { acceptedOf, countOf } from "../support/worlds/oracle.ts";
 import type { Peer, Role } from "../support/worlds/peer.ts";
+import { Scene } from "../support/worlds/scene.ts";
 import { sqliteWorld } from "../support/worlds/sqlite-world.ts";
-import { Target } from "../support/worlds/target.ts";
+import type { Target } from "../support/worlds/target.ts";
 import { type World, stateOf, submit, untilOver } from "../support/worlds/world.ts";
 
 describe.each([{ adapter: "memory", make: () => memoryWorld() }, { adapter: "SQLite in one process", make: () => sqliteWorld() }])("on $adapter", ({ make }) => {
-  let folder: string;
+  let scene: Scene;
   let target: Target;
   let world: World;
-  let peers: Peer[];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "loopledger-roles-"));
-    target = new Target(folder);
-    world = make();
-    peers = [];
+    scene = new Scene(make());
+    ({ target, world } = scene);
   });
-  afterEach(async () => {
-    for (const peer of peers) if (peer.process.state === "running") await peer.leave();
-    await world.close();
-    target.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  async function joins(role: Role, maker?: Deploying["maker"]): Promise<Peer> {
-    const peer = await world.join({ handlers: deploying({ target, iterations: 3, door: "fenced", ...(maker && { maker }) }), roles: [role] });
-    peers.push(peer);
-    peer.work();
-    return peer;
-  }
+  afterEach(() => scene.close());
+  const joins = (role: Role, maker?: Deploying["maker"]): Promise<Peer> => scene.works({ iterations: 3, door: "fenced", ...(maker && { maker }) }, { roles: [role] });
   async function sound(id: SessionId): Promise<void> {
-    const folded = foldSession(await world.entries(), id);
-    expect([...brokenBy(folded), ...brokenEffects(folded, target.rows())]).toEqual([]);
+    expect(await scene.broken(id)).toEqual([]);
+    const folded = await scene.folded(id);
     expect(countOf(folded, "dispatched")).toBe(7);
     expect(countOf(folded, "receipt")).toBe(1);
     const claims = acceptedOf(folded).flatMap((record) => (record.type === "claimed" ? [record.actor.kind] : []));
@@ -46,8 +31,8 @@ describe.each([{ adapter: "memory", make: () => memoryWorld() }, { adapter: "SQL
   }
 
   test("F15 two schedulers, two workers and two checkers carry sessions to their receipts", async () => {
-    for (const role of ["scheduler", "worker", "checker", "scheduler", "worker", "checker"] as const) await joins(role);
-    const [first] = peers as [Peer];
+    const first = await joins("scheduler");
+    for (const role of ["worker", "checker", "scheduler", "worker", "checker"] as const) await joins(role);
     const ids = await Promise.all(["a", "b", "c"].map((id) => submit(first, id)));
     for (const id of ids) {
       expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", iteration: 3, receipt: { sessionId: id } });
