@@ -1,7 +1,8 @@
-// Measures the embedded loop on this machine, and prints one table in which every figure says what it is.
+// Measures the loop on this machine, embedded but where a part says otherwise, and prints one table in which every figure says what it is.
 //
-//   npm run bench                                 everything (pnpm bench)
-//   npm run bench -- --only w1,status             these parts: w1, long, idle, restart, takeover, status
+//   npm run bench                                 everything that needs no Kafka (pnpm bench)
+//   npm run bench -- --only scaling               1 and 4 worker processes on Kafka and Redis, those of the variables or of the launcher
+//   npm run bench -- --only w1,status             these parts: w1, long, idle, restart, takeover, status, scaling
 //   npm run bench -- --json                       the same as one JSON document
 //   npm run bench -- --top                        also the functions that took most, on standard error
 //   npm run bench -- --sessions 100,1000 --rounds 3 --iterations 10000 --idle 10000 --folder DIR
@@ -17,17 +18,19 @@ import { measureFloor } from "../test/bench/floor.ts";
 import { measureIdleSessions } from "../test/bench/idle-sessions.ts";
 import { measureLongSession } from "../test/bench/long-session.ts";
 import { measureRestart, measureTakeover } from "../test/bench/recovery.ts";
+import { measureScaling } from "../test/bench/scaling.ts";
 import { measureStatus } from "../test/bench/status-command.ts";
 import { measureW1 } from "../test/bench/w1.ts";
 
-const parts = ["w1", "long", "idle", "restart", "takeover", "status"] as const;
+const alone = ["w1", "long", "idle", "restart", "takeover", "status"] as const;
+const parts = [...alone, "scaling"] as const;
 type Part = (typeof parts)[number];
 
 // pnpm hands the two dashes on that stand between its own options and ours.
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((argument, at) => at > 0 || argument !== "--"),
   options: {
-    only: { type: "string", default: parts.join() }, json: { type: "boolean", default: false }, top: { type: "boolean", default: false },
+    only: { type: "string", default: alone.join() }, json: { type: "boolean", default: false }, top: { type: "boolean", default: false },
     sessions: { type: "string", default: "100,1000" }, rounds: { type: "string", default: "3" }, iterations: { type: "string", default: "10000" },
     idle: { type: "string", default: "10000" }, folder: { type: "string", default: resolve(import.meta.dirname, "..", ".cache") },
   },
@@ -60,6 +63,7 @@ async function measure(folder: string): Promise<Figure[]> {
       ...(await measureTakeover(fresh(), { rounds, signal: "SIGKILL" })), ...(await measureTakeover(fresh(), { rounds, signal: "SIGSTOP" })),
     ],
     status: () => measureStatus(fresh(), Math.max(5, rounds)),
+    scaling: () => measureScaling(fresh(), { rounds, sessions: 400, workers: [1, 4] }),
   };
   const figures = [...floor.figures];
   for (const part of wanted()) {

@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 const root = join(import.meta.dirname, "..", "..");
 export const commandPath = join(root, "bin", "loopledger");
 const config = join(import.meta.dirname, "fixtures", "loopledger.config.mjs");
-const roles = "scheduler,worker,checker,projector,gateway";
+const allRoles = "scheduler,worker,checker,projector,gateway";
 
 export interface Step {
   readonly what: "began" | "ended";
@@ -24,6 +24,8 @@ export interface Place {
   readonly folder: string;
   readonly stepMs?: number;
   readonly iterations?: number;
+  /** Settings that go beside the others. */
+  readonly variables?: NodeJS.ProcessEnv;
 }
 
 /** The clock that the handlers tell their steps by. */
@@ -44,7 +46,7 @@ export function dataOf({ folder }: Place): string {
 export function environmentOf(place: Place): NodeJS.ProcessEnv {
   return {
     ...process.env, LOOPLEDGER_DATA: dataOf(place), LOOPLEDGER_LOG_LEVEL: "error", BENCH_STEPS: join(place.folder, "steps"),
-    BENCH_STEP_MS: String(place.stepMs ?? 0), BENCH_ITERATIONS: String(place.iterations ?? 20),
+    BENCH_STEP_MS: String(place.stepMs ?? 0), BENCH_ITERATIONS: String(place.iterations ?? 20), ...place.variables,
   };
 }
 
@@ -72,8 +74,8 @@ export class Serving {
     await serving.ready();
     return serving;
   }
-  /** The same without waiting. */
-  static begin(place: Place): Serving {
+  /** The same without waiting, or with other roles. */
+  static begin(place: Place, roles: string = allRoles): Serving {
     const startedMs = nowMs();
     const args = ["serve", "--roles", roles, "--port", "0", "--config", config, "--json"];
     return new Serving(spawn(commandPath, args, { cwd: place.folder, env: environmentOf(place), stdio: ["ignore", "pipe", "pipe"] }), place, startedMs);
