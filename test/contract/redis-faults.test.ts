@@ -1,47 +1,14 @@
 /** Leases and views while their Redis is stopped, killed, emptied, or given to somebody else. */
-import { randomUUID } from "node:crypto";
-import type { Offset, OwnerId, SessionId } from "@loopledger/shared/core/brand";
-import type { Ownership, ReadModel, ViewWrite } from "@loopledger/shared/ports";
-import { openRedisOwnership, openRedisReadModel } from "@loopledger/shared/redis";
-import { createSystemClock } from "@loopledger/shared/system";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type OwnRedis, ownRedis } from "../support/parts/parts.ts";
+import type { OwnerId, SessionId } from "@loopledger/shared/core/brand";
+import type { Ownership, ReadModel } from "@loopledger/shared/ports";
+import { describe, expect, it } from "vitest";
 import { until } from "../support/until.ts";
-import { sendTo, silent } from "./redis-outside.ts";
+import { RedisStage, codeOf, s1, view, write } from "./redis-stage.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
-const clock = createSystemClock();
 const [a, b] = ["a" as OwnerId, "b" as OwnerId];
-const s1 = "s1" as SessionId;
 const ttlMs = 2_000;
-const patient = { timeoutMs: 60_000 };
-
-let redis: OwnRedis;
-let prefix: string;
-const opened: { close(): Promise<void> }[] = [];
-beforeAll(async () => {
-  redis = await ownRedis();
-});
-beforeEach(() => {
-  prefix = `faults-${randomUUID()}`;
-});
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close();
-});
-afterAll(() => redis.stop());
-
-const send = (...words: readonly (string | number)[]) => sendTo(redis.url, ...words);
-const keep = <T extends { close(): Promise<void> }>(one: T): T => {
-  opened.push(one);
-  return one;
-};
-const leases = async (): Promise<Ownership> => keep(await openRedisOwnership({ url: redis.url, prefix, clock, log: silent }));
-const views = async (): Promise<ReadModel> => keep(await openRedisReadModel({ url: redis.url, prefix, ledgerId: "l1", clock, log: silent }));
-const view = (at: number, more: Partial<ViewWrite> = {}): ViewWrite => (
-  { sessionId: s1, disposition: "running", at, labels: {}, document: `{"at":${at}}`, snapshot: `{"s":${at}}`, ...more });
-const write = (store: ReadModel, [from, to]: readonly [number, number], ...written: ViewWrite[]): Promise<boolean> =>
-  store.write("main", { partition: 0, from: from as Offset, to: to as Offset, views: written });
-const codeOf = (call: Promise<unknown>): Promise<unknown> => call.then(() => "answered", (error: { code: unknown }) => error.code);
+const stage = new RedisStage();
+const { clock, send, leases, views } = stage;
 async function aliveOf(store: ReadModel): Promise<string[]> {
   const found: string[] = [];
   for await (const { sessionId } of store.alive("main")) found.push(sessionId);
@@ -52,27 +19,27 @@ describe("leases", () => {
   it("are over by their holder's own clock while Redis is stopped, and nobody hangs", async () => {
     const ownership = await leases();
     const lease = await ownership.register(a, 8_000);
-    redis.pause();
+    stage.redis.pause();
     try {
       expect(lease.valid()).toBe(true);
       const asked = [lease.renew(), ownership.holder(a), ownership.tryTake("r", a, ttlMs)];
-      await until(() => !lease.valid(), { what: "the lease to be over", ...patient });
+      await until(() => !lease.valid(), { what: "the lease to be over" });
       expect(await Promise.all(asked)).toEqual([false, "unreachable", false]);
       expect((await ownership.register(b, ttlMs)).valid()).toBe(false);
     } finally {
-      redis.resume();
+      stage.redis.resume();
     }
-    await until(async () => (await ownership.holder(a)) === "expired", { what: "Redis to say that the lease is over", ...patient });
+    await until(async () => (await ownership.holder(a)) === "expired", { what: "Redis to say that the lease is over" });
     expect([await lease.renew(), lease.valid()]).toEqual([false, false]);
     // What was asked for while it was stopped and came too late was given back.
-    await until(() => ownership.tryTake("r", b, ttlMs), { what: "the resource to be free", ...patient });
+    await until(() => ownership.tryTake("r", b, ttlMs), { what: "the resource to be free" });
     expect((await ownership.register(a, 60_000)).valid()).toBe(true);
   });
 
   it("count from before the request, however late the answer, and are over at once in a process that stood still", async () => {
     let now = 5_000;
     const own = { ...clock, monotonic: () => now };
-    const ownership = keep(await openRedisOwnership({ url: redis.url, prefix, clock: own, log: silent }));
+    const ownership = await leases({ clock: own });
     const registering = ownership.register(a, 60_000);
     now += 20_000;
     const lease = await registering;
@@ -94,21 +61,21 @@ describe("leases", () => {
     const asked = [ownership.holder(a), ownership.tryTake("r", a, ttlMs), lease.renew(), codeOf(store.get("main", s1))];
     expect(await Promise.all(asked)).toEqual(["unreachable", false, false, "views_unreachable"]);
     expect(lease.valid()).toBe(true);
-    await until(async () => (await ownership.holder(a)) === "live", { what: "Redis to be in time again", ...patient });
+    await until(async () => (await ownership.holder(a)) === "live", { what: "Redis to be in time again" });
     expect([await lease.renew(), await store.get("main", s1)]).toEqual([true, view(1).document]);
   });
 
   it("are gone with a Redis that was killed, and new ones are given by the one that comes after it", async () => {
     const ownership = await leases();
     const lease = await ownership.register(a, 60_000);
-    await redis.kill();
+    await stage.redis.kill();
     try {
       expect(await ownership.holder(a)).toBe("unreachable");
       expect([await lease.renew(), lease.valid()]).toEqual([false, true]);
     } finally {
-      await redis.restart();
+      await stage.redis.restart();
     }
-    await until(async () => (await ownership.holder(a)) === "expired", { what: "the new Redis to answer", ...patient });
+    await until(async () => (await ownership.holder(a)) === "expired", { what: "the new Redis to answer" });
     expect([await lease.renew(), lease.valid()]).toEqual([false, false]);
     await lease.release();
     expect((await ownership.register(a, 60_000)).valid()).toBe(true);
@@ -130,7 +97,7 @@ describe("leases", () => {
   it("that somebody has made to last are no proof of life; the live holder's next renewal puts them right", async () => {
     const ownership = await leases();
     const lease = await ownership.register(a, 60_000);
-    const key = `${prefix}:lease:owner:a`;
+    const key = `${stage.prefix}:lease:owner:a`;
     for (const change of [["PERSIST", key], ["PEXPIRE", key, 86_400_000]]) {
       expect(await send(...(change as [string, string]))).toBe(1);
       expect(await ownership.holder(a)).toBe("unreachable");
@@ -155,15 +122,15 @@ describe("leases", () => {
   });
 
   it("are given as soon as there is a Redis, where there was none at the start", async () => {
-    await redis.kill();
+    await stage.redis.kill();
     let ownership: Ownership;
     try {
       ownership = await leases();
       expect([(await ownership.register(a, ttlMs)).valid(), await ownership.holder(a)]).toEqual([false, "unreachable"]);
     } finally {
-      await redis.restart();
+      await stage.redis.restart();
     }
-    await until(async () => (await ownership.register(a, ttlMs)).valid(), { what: "a lease", ...patient });
+    await until(async () => (await ownership.register(a, ttlMs)).valid(), { what: "a lease" });
   });
 
   it("go on by themselves after Redis was a copy that refuses writes", async () => {
@@ -176,8 +143,8 @@ describe("leases", () => {
     } finally {
       await send("REPLICAOF", "NO", "ONE");
     }
-    await until(async () => (await ownership.register(a, ttlMs)).valid(), { what: "a lease", ...patient });
-    await until(() => write(store, [0, 1], view(1)), { what: "the step to be written", ...patient });
+    await until(async () => (await ownership.register(a, ttlMs)).valid(), { what: "a lease" });
+    await until(() => write(store, [0, 1], view(1)), { what: "the step to be written" });
   });
 });
 
@@ -185,14 +152,14 @@ describe("views", () => {
   it("are refused in time while Redis is stopped; a step without an answer was taken or was not, and never twice", async () => {
     const store = await views();
     expect(await write(store, [0, 1], view(1))).toBe(true);
-    redis.pause();
+    stage.redis.pause();
     try {
       const asked = [write(store, [1, 2], view(2)), store.get("main", s1), store.cursors("main"), store.list("main", { limit: 1 }), aliveOf(store)];
       expect(await Promise.all(asked.map(codeOf))).toEqual(asked.map(() => "views_unreachable"));
     } finally {
-      redis.resume();
+      stage.redis.resume();
     }
-    const at = await until(async () => (await store.cursors("main")).get(0), { what: "Redis to answer", ...patient });
+    const at = await until(async () => (await store.cursors("main")).get(0), { what: "Redis to answer" });
     expect([1, 2]).toContain(at);
     expect(await write(store, [at, 3], view(3))).toBe(true);
     expect(await write(store, [1, 2], view(2))).toBe(false);
@@ -203,10 +170,10 @@ describe("views", () => {
     const store = await views();
     expect(await write(store, [0, 5], view(1))).toBe(true);
     expect(await store.cursors("main")).toEqual(new Map([[0, 5]]));
-    await redis.kill();
+    await stage.redis.kill();
     expect(await codeOf(store.get("main", s1))).toBe("views_unreachable");
-    await redis.restart();
-    await until(async () => (await store.cursors("main")).size === 0, { what: "the empty Redis to answer", ...patient });
+    await stage.redis.restart();
+    await until(async () => (await store.cursors("main")).size === 0, { what: "the empty Redis to answer" });
     expect([await write(store, [5, 6], view(2)), await write(store, [0, 5], view(1))]).toEqual([false, true]);
     expect(await aliveOf(store)).toEqual([s1]);
   });
@@ -250,7 +217,7 @@ describe("views", () => {
   it("that lost a key say so instead of knowing no such session", async () => {
     const store = await views();
     await write(store, [0, 1], view(1), view(2, { sessionId: "s2" as SessionId }));
-    await send("DEL", `${prefix}:main:session:s1`);
+    await send("DEL", `${stage.prefix}:main:session:s1`);
     expect(await codeOf(store.get("main", s1))).toBe("views_unreachable");
     expect(await codeOf(store.list("main", { limit: 9 }))).toBe("views_unreachable");
     expect(await store.get("main", "s2" as SessionId)).toBe(view(2).document);
