@@ -92,6 +92,7 @@ export function canReserve(state: SessionState, amounts: Amounts): boolean {
 
 /** Adds what a record says that it used; a named reservation is settled by it. */
 export function spend(spending: Spending, usage: Usage): Spending {
+  if (usage.reservation === undefined && !usage.costUsd && !usage.tokensIn && !usage.tokensOut) return spending;
   return {
     ...spending, reservations: usage.reservation === undefined ? spending.reservations : without(spending.reservations, usage.reservation),
     costUsd: spending.costUsd + (usage.costUsd ?? 0),

@@ -27,7 +27,9 @@ export function callFor(state: SessionState, by: Bringing, call: Call): SessionS
 type Policy = "everyIterations" | "onFailure" | "onPlanComplete" | "costUsd" | "before";
 /** The policy's entry of one kind, as the goal spells it. */
 export function triggersOf<P extends Policy>(state: SessionState, kind: P): { readonly value: unknown; readonly expires: number | null }[] {
-  const approvals = state.submission?.goal.policy?.approvals ?? [];
+  const approvals = state.submission?.goal.policy?.approvals;
+  // Most goals have none, and every verdict asks for several kinds.
+  if (approvals === undefined || approvals.length === 0) return [];
   return approvals.flatMap((one) => {
     const spelled = one as Readonly<Record<string, unknown>>;
     return Object.hasOwn(spelled, kind) ? [{ value: spelled[kind], expires: one.expiresSeconds ?? null }] : [];

@@ -7,16 +7,24 @@ import { callOnFailure } from "./checkpoints.ts";
 import { type Bringing, handOff } from "./endings.ts";
 import { owe } from "./owed.ts";
 import { closeInnerNodes, leafOf, nextNode } from "./plan.ts";
-import type { SessionState } from "./state.ts";
+import type { Failures, Owed, SessionState } from "./state.ts";
 import { rootLeaf } from "./state.ts";
 
 export function owesBuild(state: SessionState, by: Bringing, at: { leaf: string; task: string }): SessionState {
-  const content = { cycle: "build", leaf: at.leaf, iteration: state.iteration + 1, task: at.task } as const;
-  return { ...state, owed: owe(state, { cause: by.eventId, what: "dispatched", content }, by.sha256) };
+  return { ...state, owed: buildOwed(state, by, at) };
 }
 export function owesReview(state: SessionState, by: Bringing, leaf: string): SessionState {
+  return { ...state, owed: reviewOwed(state, by, leaf) };
+}
+/** What `owesBuild` puts into the state's slot. */
+export function buildOwed(state: SessionState, by: Bringing, at: { leaf: string; task: string }): Owed {
+  const content = { cycle: "build", leaf: at.leaf, iteration: state.iteration + 1, task: at.task } as const;
+  return owe(state, { cause: by.eventId, what: "dispatched", content }, by.sha256);
+}
+/** What `owesReview` puts there. */
+export function reviewOwed(state: SessionState, by: Bringing, leaf: string): Owed {
   const content = { cycle: "review", leaf, iteration: state.iteration, task: leafOf(state, leaf).task } as const;
-  return { ...state, owed: owe(state, { cause: by.eventId, what: "dispatched", content }, by.sha256) };
+  return owe(state, { cause: by.eventId, what: "dispatched", content }, by.sha256);
 }
 
 /** The next actionable leaf in tree order: open or needs-rework is built, unverified is reviewed. */
@@ -40,9 +48,9 @@ export function major(state: SessionState, by: Bringing, reason: Reason): Sessio
 /** Another failure of one kind: go on, or trip the breaker. */
 export function failedAgain(
   state: SessionState, failure: { kind: "build" | "check"; fingerprint: string; improving: boolean; message?: string },
-): { readonly state: SessionState; readonly trips: boolean } {
+): { readonly failures: Failures; readonly trips: boolean } {
   const same = state.submission?.bounds.breakerSame ?? null;
   const judged = judge(state.failures[failure.kind], failure.fingerprint, { same, improving: failure.improving });
   const failures = { ...state.failures, [failure.kind]: judged.window, last: failure.fingerprint, ...(failure.message !== undefined && { message: failure.message }) };
-  return { state: { ...state, failures }, trips: judged.trips };
+  return { failures, trips: judged.trips };
 }

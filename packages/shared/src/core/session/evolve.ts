@@ -134,7 +134,8 @@ function judgeOwner(state: Submitted, record: LedgerRecord, by: Judging): Judged
   const refused = fence(state, record, by.guards) ?? serves(state, record);
   if (refused && (by.guards.fence || refused === "duplicate" || !state.open)) return refused;
   if (waitsForRetry(state) && !goesOnDuringRetry(record.type)) return "suspended";
-  return ownerAct({ ...state, spending: countRunning(state.spending, by.time, true) }, record, by);
+  const spending = countRunning(state.spending, by.time, true);
+  return ownerAct(spending === state.spending ? state : { ...state, spending }, record, by);
 }
 
 function ownerAct(state: Submitted, record: LedgerRecord, by: Judging): Judged {

@@ -61,7 +61,11 @@ export function leafOf(state: SessionState, id: string): LeafState {
   return leaf;
 }
 export function withLeaf(state: SessionState, id: string, change: Partial<LeafState>): SessionState {
-  return { ...state, leaves: { ...state.leaves, [id]: { ...leafOf(state, id), ...change } } };
+  return { ...state, leaves: leavesWith(state, id, change) };
+}
+/** For a rule that changes more than the leaf: a state is large, and each copy of it costs as much as the rest of a rule. */
+export function leavesWith(state: SessionState, id: string, change: Partial<LeafState>): SessionState["leaves"] {
+  return { ...state.leaves, [id]: { ...leafOf(state, id), ...change } };
 }
 
 /** The check that judges a node: its own, else the goal's. */

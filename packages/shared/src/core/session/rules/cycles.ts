@@ -9,44 +9,41 @@ import type { LogTime, Seq } from "../../brand.ts";
 import type { EventType } from "../../events/index.ts";
 import { countRunning, spend } from "../../budget/budget.ts";
 import { callAfterIteration, callAtCost, callOnFailure } from "../checkpoints.ts";
-import { failedAgain, major, owesReview, proceed } from "../continuation.ts";
+import { failedAgain, major, proceed, reviewOwed } from "../continuation.ts";
 import { cutText } from "../../json.ts";
 import { failUnknown } from "../endings.ts";
 import { lookUp, own } from "../persistent-map.ts";
-import { withLeaf } from "../plan.ts";
+import { leavesWith } from "../plan.ts";
 import type { OpenDispatch, SessionState, Suspension, Timer } from "../state.ts";
 import type { Rules } from "./rule.ts";
 
 export const cycleRules: Rules<"built" | "cycle_failed" | "handed_back" | "retry" | "step" | "status"> = {
   built(state, record, by) {
     if (state.unsettled.length > 0) return "suspended";
-    const { open, next } = close(state);
+    const open = openOf(state);
     const d = record.data;
     const seq = (state.seq + 1) as Seq;
-    const built = withLeaf(
-      {
-        ...next, spending: spend(next.spending, d.usage), guidance: [], recheckedSinceBuild: false, checkTries: 0,
-        work: { ...next.work, [open.leaf]: { settled: [], steps: {} } }, failures: { ...next.failures, build: [] },
-        lastBuilt: {
-          summary: d.summary, revision: d.revision, actor: record.actor.id, leaf: open.leaf, iteration: open.iteration,
-          artifacts: d.artifacts ?? [], seq,
-        },
+    const built: SessionState = {
+      ...state, open: null, timers: withoutRetry(state.timers), spending: spend(state.spending, d.usage), guidance: [], recheckedSinceBuild: false, checkTries: 0,
+      work: { ...state.work, [open.leaf]: { settled: [], steps: {} } }, failures: state.failures.build.length === 0 ? state.failures : { ...state.failures, build: [] },
+      lastBuilt: {
+        summary: d.summary, revision: d.revision, actor: record.actor.id, leaf: open.leaf, iteration: open.iteration,
+        artifacts: d.artifacts ?? [], seq,
       },
-      open.leaf, { status: "unverified", everBuilt: true, seq },
-    );
-    return callAtCost(state, owesReview(built, by, open.leaf), by);
+      leaves: leavesWith(state, open.leaf, { status: "unverified", everBuilt: true, seq }), owed: reviewOwed(state, by, open.leaf),
+    };
+    return callAtCost(state, built, by);
   },
 
   cycle_failed(state, record, by) {
     if (state.unsettled.length > 0) return "suspended";
     if (record.data.dispatch !== state.open?.eventId) return "not_owed";
-    const { next } = close(state);
     const d = record.data;
-    const spent: SessionState = { ...next, spending: spend(next.spending, d.usage) };
-    const judged = failedAgain(spent, { kind: "build", fingerprint: d.fingerprint, improving: false, message: cutText(d.message, 500) });
-    if (d.class === "transient" && d.terminal) return major(judged.state, by, "retries_exhausted");
-    if (d.terminal || judged.trips) return major(judged.state, by, "deterministic_error");
-    const again = callAfterIteration(proceed(judged.state, by), by);
+    const judged = failedAgain(state, { kind: "build", fingerprint: d.fingerprint, improving: false, message: cutText(d.message, 500) });
+    const failed: SessionState = { ...state, open: null, timers: withoutRetry(state.timers), spending: spend(state.spending, d.usage), failures: judged.failures };
+    if (d.class === "transient" && d.terminal) return major(failed, by, "retries_exhausted");
+    if (d.terminal || judged.trips) return major(failed, by, "deterministic_error");
+    const again = callAfterIteration(proceed(failed, by), by);
     return callAtCost(state, callOnFailure(again, by, { major: false, why: d.message }) ?? again, by);
   },
 
@@ -94,13 +91,14 @@ function isSuspension(reason: string | null): reason is Suspension["reason"] {
   return reason === "handler_missing" || reason === "check_changed" || reason === "evidence_missing" || reason === "budget_exhausted";
 }
 
-/** The dispatch is over: nothing of it stays armed. */
-export function close(state: SessionState): { readonly open: OpenDispatch; readonly next: SessionState } {
+/** The dispatch that a record of its owner ends. */
+export function openOf(state: SessionState): OpenDispatch {
   if (!state.open) throw new RangeError("no open dispatch");
-  return {
-    open: state.open,
-    next: { ...state, open: null, timers: state.timers.filter((timer) => timer.kind !== "retry") },
-  };
+  return state.open;
+}
+/** A dispatch that is over leaves nothing armed. */
+export function withoutRetry(timers: readonly Timer[]): readonly Timer[] {
+  return timers.length === 0 ? timers : timers.filter((timer) => timer.kind !== "retry");
 }
 
 const duringRetry: ReadonlySet<EventType> = new Set(["tool_result", "reconciled", "cycle_failed", "handed_back", "error", "status"]);

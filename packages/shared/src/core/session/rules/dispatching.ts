@@ -13,7 +13,7 @@ import { callAtCost } from "../checkpoints.ts";
 import { owesReview } from "../continuation.ts";
 import { end } from "../endings.ts";
 import { meets, owedDispatch } from "../owed.ts";
-import { withLeaf } from "../plan.ts";
+import { leavesWith, withLeaf } from "../plan.ts";
 import { type OpenDispatch, type SessionState, rootLeaf } from "../state.ts";
 import type { Rules, Submitted } from "./rule.ts";
 
@@ -42,11 +42,9 @@ export const dispatchingRules: Rules<"dispatched" | "receipt" | "child_opened" |
       idleTakeovers: 0, nBefore: state.n, claims: 0, retries: 0, lastError: null, since: by.time,
     };
     const spending = kept ? startRunning(state.spending, by.time) : state.spending;
-    const next: SessionState = { ...state, open, owed: by.guards.dedupe ? null : state.owed, spending };
-    if (cycle === "review") return next;
-    return withLeaf(
-      { ...next, iteration, spending: { ...spending, iterations: spending.iterations + 1 } }, leaf, { task },
-    );
+    const owed = by.guards.dedupe ? null : state.owed;
+    if (cycle === "review") return { ...state, open, owed, spending };
+    return { ...state, open, owed, iteration, spending: { ...spending, iterations: spending.iterations + 1 }, leaves: leavesWith(state, leaf, { task }) };
   },
 
   receipt(state, record, by) {

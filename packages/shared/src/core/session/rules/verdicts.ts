@@ -13,14 +13,14 @@ import type { RecordOf } from "../../events/envelope.ts";
 import { type Json, digestOf } from "../../json.ts";
 import { remainingIn } from "../../retry/breaker.ts";
 import { callAfterIteration, callAtCost, callAtPlanComplete, callOnFailure } from "../checkpoints.ts";
-import { failedAgain, major, owesBuild, proceed } from "../continuation.ts";
+import { buildOwed, failedAgain, major, proceed } from "../continuation.ts";
 import { derivedId } from "../../fencing/ids.ts";
 import { end } from "../endings.ts";
 import { owe } from "../owed.ts";
 import { own } from "../persistent-map.ts";
-import { checkOf, leafOf, withLeaf } from "../plan.ts";
+import { checkOf, leafOf, leavesWith, withLeaf } from "../plan.ts";
 import { type OpenDispatch, type SessionState, type Timer, rootLeaf } from "../state.ts";
-import { close } from "./cycles.ts";
+import { openOf, withoutRetry } from "./cycles.ts";
 import type { Judged, Judging, Submitted } from "./rule.ts";
 import { goalDigest } from "./submission.ts";
 
@@ -33,10 +33,11 @@ export function check(state: Submitted, record: Check, by: Judging): Judged {
   const pinned = own(state.pins, d.check);
   if (pinned && pinned.digest !== d.checkDigest) return "forbidden";
   if (state.lastBuilt && state.lastBuilt.actor === record.actor.id) return "forbidden";
-  const { open, next } = close(state);
+  const open = openOf(state);
   const seq = (state.seq + 1) as Seq;
   const checked: SessionState = {
-    ...next, spending: spend(next.spending, d.usage), pins: pinned ? next.pins : { ...next.pins, [d.check]: { digest: d.checkDigest, pinned: d.pinned } },
+    ...state, open: null, timers: withoutRetry(state.timers), spending: spend(state.spending, d.usage),
+    pins: pinned ? state.pins : { ...state.pins, [d.check]: { digest: d.checkDigest, pinned: d.pinned } },
     lastCheck: {
       eventId: record.eventId, verdict: d.verdict, evidence: d.evidence, next_steps: d.next_steps, revision: d.revision,
       leaf: open.leaf, iteration: open.iteration, seq,
@@ -55,7 +56,7 @@ function follow(state: SessionState, record: Check, at: At): SessionState {
     const unverified = state.failureFirst === "owed" ? state : withLeaf(state, at.open.leaf, { status: "unverified" });
     return major(unverified, at.by, "contradictory_verdict");
   }
-  const sure: SessionState = { ...state, checkTries: 0 };
+  const sure: SessionState = state.checkTries === 0 ? state : { ...state, checkTries: 0 };
   return verdict === "PASS" ? passed(sure, record, at) : failed(sure, record, at);
 }
 
@@ -99,12 +100,15 @@ function failed(state: SessionState, record: Check, { by, open }: At): SessionSt
   const improving = remaining !== null && state.failures.remaining !== null && remaining < state.failures.remaining;
   const fingerprint = `${open.leaf}:${record.data.fingerprint ?? digestOf(first as Json, by.sha256)}`;
   const judged = failedAgain(state, { kind: "check", fingerprint, improving });
-  const counted: SessionState = { ...judged.state, failures: { ...judged.state.failures, remaining } };
   const task = typeof first === "string" ? first : leafOf(state, open.leaf).task;
-  const rework = withLeaf(counted, open.leaf, { status: "needs-rework", task, seq: (state.seq + 1) as Seq });
+  const goesOn = !judged.trips && typeof first !== "object";
+  const rework: SessionState = {
+    ...state, failures: { ...judged.failures, remaining }, leaves: leavesWith(state, open.leaf, { status: "needs-rework", task, seq: (state.seq + 1) as Seq }),
+    owed: goesOn ? buildOwed(state, by, { leaf: open.leaf, task }) : state.owed,
+  };
   if (judged.trips) return major(rework, by, "no_progress");
   if (typeof first === "object") return openChild(rework, first.goal, by);
-  const on = callAfterIteration(owesBuild(rework, by, { leaf: open.leaf, task }), by);
+  const on = callAfterIteration(rework, by);
   return callOnFailure(on, by, { major: false, why: task }) ?? on;
 }
 
