@@ -5,7 +5,7 @@
 /// <reference path="./kafkajs-internals.d.ts" />
 import type { ProtocolCall } from "kafkajs/src/protocol/requests/index.js";
 import { decodeBatches, encodeBatch, longAt } from "./record-batch.ts";
-import type { FetchedPart, WireRecord } from "./wire.ts";
+import type { FetchedPart, WireRecord } from "./records.ts";
 
 /** What a Produce request is made of. */
 export interface ProduceArgs {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { registerCodecs } from "./codecs.ts";
 import { checksum } from "./crc32c.ts";
 import { decodeBatches, encodeBatch } from "./record-batch.ts";
-import type { WireRecord } from "./wire.ts";
+import type { WireRecord } from "./records.ts";
 
 const require = createRequire(import.meta.url);
 /** The client's own code is the other side: what one writes the other has to read. */

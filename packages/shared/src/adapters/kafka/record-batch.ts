@@ -7,7 +7,7 @@
  */
 import { decompress } from "./codecs.ts";
 import { checksum } from "./crc32c.ts";
-import type { FetchedRecord, WireRecord } from "./wire.ts";
+import type { FetchedRecord, WireRecord } from "./records.ts";
 
 /** Where what stands in a batch, in bytes from its beginning. */
 const at = { length: 8, epoch: 12, magic: 16, checksum: 17, attributes: 21, lastDelta: 23, firstTime: 27, maxTime: 35, producer: 43, producerEpoch: 51, sequence: 53, count: 57, records: 61 } as const;

@@ -1,20 +1,9 @@
 /** The five requests of the protocol that the ledger needs, and their answers with one error code a partition. */
 import type { Link } from "./link.ts";
+import type { FetchedPart, WireRecord } from "./records.ts";
 
-export interface WireRecord {
-  readonly key: string | Uint8Array | null;
-  readonly value: string | Uint8Array | null;
-  readonly headers: Readonly<Record<string, string | Uint8Array>>;
-}
-/** A record as it comes back; the client's own decoder gives numbers of 64 bits as text. */
-export interface FetchedRecord {
-  readonly offset: number | string;
-  readonly timestamp: number | string;
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: Readonly<Record<string, Buffer | readonly Buffer[] | undefined>>;
-  readonly isControlRecord: boolean;
-}
+export type { FetchedPart, FetchedRecord, WireRecord } from "./records.ts";
+
 export interface MetadataAnswer {
   readonly brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[];
   readonly topicMetadata: readonly {
@@ -26,12 +15,6 @@ export interface ProducedPart {
   readonly partition: number;
   readonly errorCode: number;
   readonly baseOffset: string;
-}
-export interface FetchedPart {
-  readonly partition: number;
-  readonly errorCode: number;
-  readonly highWatermark: number | string;
-  readonly messages: readonly FetchedRecord[];
 }
 interface OffsetPart {
   readonly partition: number;
