@@ -10,7 +10,7 @@ import { runSuite } from "./suite/run-suite.mjs";
 import { FAULTS, openStage, type Stage } from "./testing/stage.ts";
 
 /** Each test starts several processes: on a busy machine that takes its time. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 let stage: Stage;
 beforeEach(async () => {
@@ -79,7 +79,7 @@ describe("other faults than the delivered ones", () => {
     const target = before.tests.find(({ passed }) => !passed);
     if (target === undefined) throw new Error("the fault makes no test fail");
     const options = { folder: stage.workspace, scratch: join(stage.place, "scratch"), tests: before.tests, triesMax: 600 };
-    const { candidate } = await search({ ...options, target, deadline: performance.now() + 60_000 });
+    const { candidate } = await search({ ...options, target, deadline: performance.now() + 240_000 });
     if (candidate === null) throw new Error("no edit was found");
     expect(candidate.file).toBe(file);
     expect(apply(stage.read(file), candidate).replaceAll(" ", "")).toBe(whole.replaceAll(" ", ""));

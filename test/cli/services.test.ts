@@ -139,10 +139,10 @@ describe("serve", () => {
 
   test("never claims a session that a run brought its own commands for", async () => {
     project();
-    shop.write("own.sh", "#!/bin/sh\nwhile [ ! -f go ]; do sleep 0.05; done\n");
+    shop.write("own.sh", "#!/bin/sh\necho begun > begun\nwhile [ ! -f go ]; do sleep 0.05; done\n");
     const words = ["run", "own commands", "--maker", "./own.sh", "--check", "test -f own", "--id", "own"];
     const run = shop.start(words);
-    await until(async () => (await shop.records("own")).some((record) => record.type === "dispatched" && record.data["cycle"] === "build"), { what: "a build", timeoutMs: patienceMs / 2 });
+    await shop.until("begun");
     run.process.kill("SIGKILL");
     await run.ended;
     const roles = shop.start(["serve", "--roles", "scheduler,worker,checker"]);

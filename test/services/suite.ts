@@ -7,7 +7,7 @@ import type { SessionId } from "@loopledger/shared/core/brand";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { submitGoal } from "@loopledger/shared/runtime";
 import { goalOf } from "@loopledger/shared/testing";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
 import type { Grounds } from "../support/worlds/grounds.ts";
 import { carryToEnd, person } from "../support/walks.ts";
@@ -17,10 +17,9 @@ import { DeploymentUnderTest, type ServiceProcess, type ServiceName, patienceMs,
 export function servicesSuite(name: string, makeGrounds: () => Promise<Grounds>): void {
   vi.setConfig({ testTimeout: 2 * patienceMs, hookTimeout: patienceMs });
   let deployed: DeploymentUnderTest;
-  beforeEach(async () => {
+  const deploy = async (): Promise<void> => {
     deployed = new DeploymentUnderTest(await makeGrounds());
-  });
-  afterEach(() => deployed.close());
+  };
 
   async function startAll(more: Readonly<Record<string, string>> = {}): Promise<Record<ServiceName, ServiceProcess>> {
     const started = Object.fromEntries(serviceNames.map((service) => [service, deployed.start(service, more)])) as Record<ServiceName, ServiceProcess>;
@@ -28,20 +27,45 @@ export function servicesSuite(name: string, makeGrounds: () => Promise<Grounds>)
     return started;
   }
   const waitFor = (what: string, condition: () => unknown): Promise<unknown> => until(condition, { what, timeoutMs: patienceMs });
-  const submitHeld = async (): Promise<void> => {
+  const submitHeld = async (id = "two"): Promise<void> => {
     deployed.write("hold", "");
-    expect(await deployed.run("submit", "goal.json")).toMatchObject({ code: 0, out: "two\n" });
+    expect(await deployed.run("submit", "goal.json", "--id", id)).toMatchObject({ code: 0, out: `${id}\n` });
     await waitFor("the maker", () => deployed.lines("pids").length > 0);
   };
-  async function expectDone(): Promise<void> {
-    const waited = await deployed.run("wait", "two", "--timeout", "60");
+  async function expectDone(id = "two"): Promise<void> {
+    const waited = await deployed.run("wait", id, "--timeout", "90");
     expect(waited, waited.err).toMatchObject({ code: 0 });
-    const { state } = await deployed.folded("two");
-    expect(statusOf(state)).toMatchObject({ disposition: "done", iteration: 2, receipt: { sessionId: "two" } });
-    expect(await deployed.broken("two")).toEqual([]);
+    const { state } = await deployed.folded(id);
+    expect(statusOf(state)).toMatchObject({ disposition: "done", iteration: 2, receipt: { sessionId: id } });
+    expect(await deployed.broken(id)).toEqual([]);
   }
 
+  describe(`services on ${name}, one after the other`, () => {
+    let services: Record<ServiceName, ServiceProcess>;
+    beforeAll(async () => {
+      await deploy();
+      services = await startAll();
+    });
+    afterAll(() => deployed.close());
+
+    test.each(serviceNames)("the %s is killed in the midst, and another one goes on", async (victim) => {
+      const id = `without-${victim}`;
+      for (const file of ["work", "pids"]) deployed.remove(file);
+      await submitHeld(id);
+      services[victim].kill("SIGKILL");
+      await services[victim].ended;
+      services[victim] = deployed.start(victim);
+      await services[victim].ready();
+      deployed.remove("hold");
+      await expectDone(id);
+      await waitFor("the view", async () => (await deployed.view(id))?.disposition === "done");
+    });
+  });
+
   describe(`services on ${name}`, () => {
+    beforeEach(deploy);
+    afterEach(() => deployed.close());
+
     test("one session goes through five processes to its receipt, and each tells of itself", async () => {
       const services = await startAll();
       expect(await deployed.run("submit", "goal.json")).toMatchObject({ code: 0, out: "two\n" });
@@ -76,17 +100,6 @@ export function servicesSuite(name: string, makeGrounds: () => Promise<Grounds>)
       // The lease was released: the next worker need not wait for its end.
       for (const service of serviceNames) await deployed.start(service, { LOOPLEDGER_LEASE_MS: "20000" }).ready();
       await expectDone();
-    });
-
-    test.each(serviceNames)("the %s is killed in the midst, and another one goes on", async (victim) => {
-      const services = await startAll();
-      await submitHeld();
-      services[victim].kill("SIGKILL");
-      await services[victim].ended;
-      await deployed.start(victim).ready();
-      deployed.remove("hold");
-      await expectDone();
-      await waitFor("the view", async () => (await deployed.view("two"))?.disposition === "done");
     });
 
     test("what reads and acts works beside the services", async () => {
