@@ -32,6 +32,18 @@ describe("loopledger audit", () => {
     expect(JSON.parse(ran.out.split("\n")[0] ?? "")).toMatchObject({ id: "T1", sessionId: "s-1", detail: expect.stringContaining("iteration 7 for 2") });
   });
 
+  test("shows a person what was seen, and what never was where that is asked for", async () => {
+    const brief = await here.cli("audit", ...given);
+    expect(brief.out).toMatch(/^1 session: \d+ records accepted/m);
+    expect(brief.out).not.toMatch(/^- +0 /m);
+    expect(brief.err).toMatch(/\d+ situations of \d+ that prove something were never seen: --coverage names them\./);
+    for (const flag of ["--coverage", "--require-coverage"]) {
+      const whole = await here.cli("audit", ...given, flag);
+      expect(whole.out).toMatch(/^- +0 +contested_claim/m);
+      expect(whole.err).not.toContain("never seen");
+    }
+  });
+
   test("leaves with 2 where coverage is required and was not reached", async () => {
     const ran = await here.cli("audit", ...given, "--require-coverage", "--json");
     expect(ran.code).toBe(2);

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
@@ -51,6 +51,25 @@ describe("what is printed can be typed as it stands", () => {
     const { out } = await shop.start(["dev", "--once", "--port", "0"], { npm_lifecycle_event: "start", INIT_CWD: shop.folder }, inside).ended;
     expect(programOf(commandIn(out))).toBe(join(root, "bin/loopledger"));
     expect(wordsOf(commandIn(out))).toBe("verify one --data project/.loopledger --config project/loopledger.config.json");
+  });
+  test("from one command to the next: the config that the first was given is named by each that follows", async () => {
+    shop.write("project/loopledger.config.json", '{ "makers": { "m": { "exec": ["./not-there.sh"] } }, "checks": { "c": { "exec": ["test", "-e", "green"] } } }');
+    shop.write("one.yaml", "id: one\ngoal: x\nmaker: m\ncheck: c\npolicy: { failureFirst: false }\n");
+    const given = ["--data", "there", "--config", "project/loopledger.config.json"];
+    await shop.run("submit", "one.yaml", ...given);
+    expect((await shop.run("ls", "--data", "there")).out).toContain("running, nobody has it");
+    const advanced = await shop.run("advance", "one", ...given);
+    expect(advanced).toMatchObject({ code: 5, err: expect.stringContaining("no such program") });
+    const resume = /next: (.*)/.exec(advanced.err)?.[1] ?? "";
+    expect(wordsOf(resume)).toBe("resume one --data there --config project/loopledger.config.json");
+    const resumed = await typed(resume);
+    const advance = /\S*loopledger advance .*/.exec(resumed.out)?.[0] ?? resumed.out;
+    expect(wordsOf(advance)).toBe("advance one --data there --config project/loopledger.config.json");
+    shop.write("project/not-there.sh", "#!/bin/sh\ntouch green\n");
+    chmodSync(join(shop.folder, "project/not-there.sh"), 0o755);
+    expect(await typed(advance)).toMatchObject({ code: 8, err: "" });
+    expect(await typed(advance)).toMatchObject({ code: 0, err: "" });
+    expect((await shop.run("ls", "--data", "there")).out).not.toContain("nobody has it");
   });
   test("in errors too", async () => {
     const { err } = await shop.run("status", "nobody", "--data", "there");

@@ -20,8 +20,11 @@ export interface Calling {
   readonly url: string | null;
 }
 
-/** Commands that run handlers, and so need the config that has them. */
-const withConfig: ReadonlySet<string> = new Set(["verify", "advance", "reconcile", "run", "dev", "serve", "doctor"]);
+/** Commands that run handlers, and so need the config that has them, and those whose own hint names such a command: they hand it on. */
+const withConfig: ReadonlySet<string> = new Set([
+  "verify", "advance", "reconcile", "run", "dev", "serve", "doctor",
+  "submit", "explain", "resume", "budget", "guide", "pause", "approvals", "approve", "reject", "retry", "modify",
+]);
 /** Commands that touch no ledger. */
 const withoutData: ReadonlySet<string> = new Set(["init", "completion", "step", "help", "validate", "--help"]);
 

@@ -20,7 +20,7 @@ import { CliError, UsageError, unknownSession } from "../errors.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { refuseLostLedger } from "@loopledger/composition/engine/lost-ledger";
 import { isSettled } from "../running/drive.ts";
-import { nextHere } from "../story/standing.ts";
+import { nextHere, standingHere } from "../story/standing.ts";
 import { seconds } from "../story/telling.ts";
 
 export const register: Register = (program, bind) => {
@@ -85,11 +85,18 @@ function sleepUntilDue(engine: Engine, state: SessionState, signal: AbortSignal)
   return nextChange(engine, state.sessionId, { maxMs: Math.min(sleepMsMax, due - now + 1), signal });
 }
 
-function tell({ json, print }: CommandContext, state: SessionState, what: string): ExitCode {
+function tell(context: CommandContext, state: SessionState, what: string): ExitCode {
+  const { json, print } = context;
   const view = statusOf(state);
   if (json) print.json(view);
   else print.line(`${view.sessionId}  ${view.disposition}${view.reason ? ` (${view.reason})` : ""}, iteration ${view.iteration}: ${what} (${seconds(view.budget.wallSeconds.spent)} of running time)`);
-  return isSettled(state) ? exitCodeOf(standingOf(state)) : exitCodes.running;
+  const code = isSettled(state) ? exitCodeOf(standingOf(state)) : exitCodes.running;
+  // A loop around this command has ended, and not because the session is done: whoever reads its output has something to do.
+  if (!json && code !== exitCodes.done && code !== exitCodes.running) {
+    const { why, next } = standingHere(context, state);
+    print.note(`${why}\n  next: ${next}`);
+  }
+  return code;
 }
 
 function adHocSession(context: CommandContext, { sessionId }: SessionState): CliError {

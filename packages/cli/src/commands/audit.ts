@@ -24,6 +24,7 @@ interface Options {
   readonly blobs?: string;
   readonly schemas?: string;
   readonly requireCoverage?: boolean;
+  readonly coverage?: boolean;
   readonly within?: string;
   readonly ended?: string;
 }
@@ -44,6 +45,7 @@ export const register: Register = (program, bind) => {
     .option("--expected <file>", "what the generator of the run knows, one thing a row")
     .option("--blobs <file>", "what the blob store holds: { digest, bytes }")
     .option("--schemas <file>", "schema digests of releases: { type, typeVersion, digest, release }")
+    .option("--coverage", "show the situations that were never seen too")
     .option("--require-coverage", "leave with 2 where one of the situations that prove something was never seen")
     .option("--within <ms>", "how long after the faults something may still be under way (default 60000)")
     .option("--ended <time>", "when the run was looked at last, ISO 8601 (default: the last time in the inputs)")
@@ -57,7 +59,7 @@ async function run(context: CommandContext, options: Options): Promise<ExitCode>
   const report = audit(inputs, settingsOf(context, options));
   const code = exitOf(report, options.requireCoverage ?? false);
   if (context.json) context.print.json({ exit: code, ...report });
-  else show(context, report);
+  else show(context, report, options.coverage === true || options.requireCoverage === true);
   return code;
 }
 
@@ -125,10 +127,11 @@ async function ownLedger(context: CommandContext): Promise<Required<Pick<AuditIn
   });
 }
 
-function show({ print }: CommandContext, { violations, counts, coverage, sessions }: Report): void {
+function show({ print }: CommandContext, { violations, counts, coverage, uncovered, sessions }: Report, everything: boolean): void {
   for (const violation of violations) print.line(JSON.stringify(violation));
   const voids = Object.entries(counts.void).map(([reason, count]) => `${reason} ${count}`);
   print.line(`${counted(sessions, "session")}: ${counts.accepted} records accepted, ${counts.held} held, void: ${voids.length > 0 ? voids.join(", ") : "none"}.`);
-  for (const { name, what, count } of coverage) print.line(`${count > 0 ? " " : "-"} ${String(count).padStart(6)}  ${name.padEnd(24)} ${what}`);
+  for (const { name, what, count } of coverage) if (everything || count > 0) print.line(`${count > 0 ? " " : "-"} ${String(count).padStart(6)}  ${name.padEnd(24)} ${what}`);
+  if (!everything && uncovered.length > 0) print.note(`${counted(uncovered.length, "situation")} of ${coverage.length} that prove something ${uncovered.length === 1 ? "was" : "were"} never seen: --coverage names them.`);
   print.note(violations.length === 0 ? "Everything that could be judged holds." : `${counted(violations.length, "violation")}.`);
 }

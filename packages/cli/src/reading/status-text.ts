@@ -59,10 +59,15 @@ function refusedText(view: StatusView): string | null {
   return entries.length === 0 ? null : `${entries.map(([reason, count]) => `${count} ${reason}`).join(", ")} (events --void shows them)`;
 }
 
+/** It could go on, and no process has taken what is next. */
+function isFree({ disposition, owner }: StatusView): boolean {
+  return disposition === "running" && owner === null;
+}
+
 /** A line of `ls`. */
 export function listLine(view: StatusView, width: number, paint: Paint): string {
   const left = view.budget.iterations.limit === null ? "" : `/${amount(view.budget.iterations.limit)}`;
-  const standing = view.reason === null || view.reason === view.disposition ? view.disposition : `${view.disposition}: ${view.reason}`;
+  const standing = view.reason === null || view.reason === view.disposition ? (isFree(view) ? "running, nobody has it" : view.disposition) : `${view.disposition}: ${view.reason}`;
   return [
     view.sessionId.padEnd(width), paint(colours[view.disposition], standing.replaceAll("_", " ").padEnd(26)), `${view.iteration}${left}`.padEnd(7),
     paint("dim", (view.at ?? "").slice(0, 19).replace("T", " ")), firstLine(view.goal?.text ?? "", 60),
