@@ -5,7 +5,7 @@ import { runSuite } from "./suite/run-suite.mjs";
 import { FAULTS, openStage, type Stage } from "./testing/stage.ts";
 
 /** Each test starts several processes: on a busy machine that takes its time. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 let stage: Stage;
 beforeEach(async () => {

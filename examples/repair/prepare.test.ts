@@ -7,7 +7,7 @@ import { stopForge } from "./forge/stop.mjs";
 import { run, temporaryFolder } from "./testing/stage.ts";
 
 /** Each test starts several processes: on a busy machine that takes its time. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 let place: string;
 beforeEach(() => {

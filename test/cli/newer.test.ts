@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Workshop, patienceMs } from "./workshop.ts";
 
-vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
+vi.setConfig({ testTimeout: 2 * patienceMs, hookTimeout: patienceMs });
 
 let shop: Workshop;
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { freePorts } from "@loopledger/infra/ports";
 import { until } from "../support/until.ts";
 import { type Running, Workshop, holding, twoLines, patienceMs } from "./workshop.ts";
 
-vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
+vi.setConfig({ testTimeout: 2 * patienceMs, hookTimeout: patienceMs });
 
 let shop: Workshop;
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Workshop, patienceMs } from "./workshop.ts";
 
-vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
+vi.setConfig({ testTimeout: 2 * patienceMs, hookTimeout: patienceMs });
 
 const command = `${process.execPath} ${join(import.meta.dirname, "../../packages/cli/src/main.ts")}`;
 

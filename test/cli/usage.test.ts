@@ -4,7 +4,7 @@ import { identify } from "@loopledger/infra/process-identity";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Workshop, patienceMs } from "./workshop.ts";
 
-vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
+vi.setConfig({ testTimeout: 2 * patienceMs, hookTimeout: patienceMs });
 
 let shop: Workshop;
 beforeAll(() => {

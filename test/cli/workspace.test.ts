@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
 import { Workshop, patienceMs, twoLines } from "./workshop.ts";
 
-vi.setConfig({ testTimeout: patienceMs, hookTimeout: patienceMs });
+vi.setConfig({ testTimeout: 2 * patienceMs, hookTimeout: patienceMs });
 
 let shop: Workshop;
 beforeEach(() => {

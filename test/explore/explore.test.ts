@@ -12,17 +12,17 @@ const small = configurations.filter(({ isSmall }) => isSmall);
 const large = configurations.filter(({ isSmall }) => !isSmall);
 const sound = { breach: null, trace: [] };
 
-test.each(small)("$name: every world keeps the promises, and an end stays in reach of each", { timeout: 120_000 }, (configuration) => {
+test.each(small)("$name: every world keeps the promises, and an end stays in reach of each", { timeout: 300_000 }, (configuration) => {
   const found = search(configuration, { worldsMax: wholeMax });
   expect(found).toMatchObject({ ...sound, isComplete: true });
   expect(found.overs).toBeGreaterThan(0);
 });
 
-test.each(large)("$name: the nearest worlds keep the promises", { timeout: 120_000 }, (configuration) => {
+test.each(large)("$name: the nearest worlds keep the promises", { timeout: 300_000 }, (configuration) => {
   expect(search(configuration, { worldsMax: beginningMax })).toMatchObject(sound);
 });
 
-test.each(pairs.filter((_, at) => at % 61 === 0))("two faults together, $name: the nearest worlds keep the promises", { timeout: 120_000 }, (configuration) => {
+test.each(pairs.filter((_, at) => at % 61 === 0))("two faults together, $name: the nearest worlds keep the promises", { timeout: 300_000 }, (configuration) => {
   expect(search(configuration, { worldsMax: beginningMax })).toMatchObject(sound);
 });
 

@@ -5,7 +5,7 @@ import { search } from "./search/search.ts";
 
 const worldsMax = 20_000;
 
-test.each(leftOut)("without this rule a promise is seen to be broken: $rule", { timeout: 120_000 }, ({ configuration, breaks }) => {
+test.each(leftOut)("without this rule a promise is seen to be broken: $rule", { timeout: 300_000 }, ({ configuration, breaks }) => {
   const found = search(configuration, { worldsMax });
   expect(found.breach).toMatch(breaks);
   expect(found.trace.length).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ function run(seed: number): Promise<Examined> {
   return known;
 }
 
-test.each(seeds)("seed %i is sound", { timeout: 120_000 }, async (seed) => {
+test.each(seeds)("seed %i is sound", { timeout: 300_000 }, async (seed) => {
   const examined = await run(seed);
   const { result, violations } = examined;
   const shortest = result === "sound" ? [] : (await shrink(planOf(seed), examined)).faults;
@@ -20,7 +20,7 @@ test.each(seeds)("seed %i is sound", { timeout: 120_000 }, async (seed) => {
 });
 
 /** A run in which nothing happened proves nothing. */
-test("every kind of fault happens, and what the faults are there for is seen", { timeout: 120_000 }, async () => {
+test("every kind of fault happens, and what the faults are there for is seen", { timeout: 300_000 }, async () => {
   const examined: Examined[] = [];
   for (const seed of seeds) examined.push(await run(seed));
   const fired = new Set<string>(examined.flatMap((one) => one.fired));
