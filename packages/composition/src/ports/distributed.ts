@@ -15,10 +15,10 @@ export async function openDistributed({ blobsFolder, distributed }: Place, openi
   if (opening.stays) await (await import("@loopledger/infra/findings")).refuseUnprepared(connection, distributed.topicPrefix);
   const schemas = await schemasOf(distributed, opening);
   const [kafka, redis] = await Promise.all([import("@loopledger/shared/kafka"), import("@loopledger/shared/redis")]);
-  const ledger = await kafka.openKafkaLedger({
-    connection, prefix: distributed.topicPrefix, clock, ids, schemas, log: (error) => log.error({ err: error }, "ledger"),
-  });
   const options = { url: distributed.redisUrl, prefix: distributed.topicPrefix, clock, log };
+  const ledger = await kafka.openKafkaLedger({
+    connection, prefix: distributed.topicPrefix, clock, ids, schemas, landmarks: redis.openRedisLandmarks(options), log: (error) => log.error({ err: error }, "ledger"),
+  });
   // Side by side: each waits a moment for a Redis that is away.
   const [leases, models] = await Promise.allSettled([
     redis.openRedisOwnership({ ...options, ids }),

@@ -4,6 +4,7 @@ export type * from "./dead-letters.ts";
 export type * from "./handlers.ts";
 export type * from "./host.ts";
 export type * from "./inbox.ts";
+export type * from "./landmarks.ts";
 export type * from "./ledger.ts";
 export type * from "./ownership.ts";
 export type * from "./read-model.ts";
