@@ -20,7 +20,7 @@ import { type TargetServer, startTarget } from "../support/worlds/target-server.
 import { Watch } from "./watch.ts";
 
 /** The machine may be busy with much else. */
-export const patienceMs = 120_000;
+export const patienceMs = 240_000;
 const config = join(import.meta.dirname, "fixtures", "loopledger.config.mjs");
 const olga = { kind: "human", id: "olga" } as const;
 

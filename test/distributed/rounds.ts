@@ -10,6 +10,7 @@ export interface RoundOptions {
   readonly ms: number;
   readonly sessions: number;
   readonly pauseMs: number;
+  readonly killsMin?: number;
   readonly services: readonly DistributedName[];
   readonly tell?: (text: string) => void;
 }
@@ -27,7 +28,7 @@ function wantedOf(id: string): Wanted {
 }
 
 /** A third of the sessions is there before the first process, the others come evenly while processes die, half of them through the topic of other systems. */
-export async function round(fleet: Fleet, { seed, ms, sessions, pauseMs, services, tell = () => undefined }: RoundOptions): Promise<Round> {
+export async function round(fleet: Fleet, { seed, ms, sessions, pauseMs, killsMin = 0, services, tell = () => undefined }: RoundOptions): Promise<Round> {
   const submit = async (upTo: number): Promise<void> => {
     const ids = Array.from({ length: Math.max(0, upTo - fleet.submitted.size) }, (_, index) => `s-${fleet.submitted.size + index}`);
     const topic = services.includes("intake") ? ids.filter((_, index) => index % 2 === 1) : [];
@@ -37,7 +38,7 @@ export async function round(fleet: Fleet, { seed, ms, sessions, pauseMs, service
   await submit(Math.ceil(sessions / 3));
   tell(`${fleet.submitted.size} sessions submitted`);
   const stormed = await storm(fleet, {
-    seed, ms, pauseMs, services, tell, meanwhile: (share) => submit(Math.ceil(sessions / 3 + share * sessions * 2 / 3)),
+    seed, ms, pauseMs, killsMin, services, tell, meanwhile: (share) => submit(Math.ceil(sessions / 3 + share * sessions * 2 / 3)),
   });
   await submit(sessions);
   tell(`seed ${seed}; killed ${[...stormed.kills].map(([service, times]) => `${service} ${times}`).join(", ")}; a worker came back with ${stormed.elsewhere}; ${fleet.watch.done} of ${sessions} are done`);

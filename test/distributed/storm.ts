@@ -10,6 +10,8 @@ export interface StormOptions {
   readonly ms: number;
   /** Pause between two kills, in ms: evenly spread up to twice this. */
   readonly pauseMs: number;
+  /** It goes on beyond its time until so many have died: on a busy machine each start takes long (default 0). */
+  readonly killsMin?: number;
   readonly services: readonly DistributedName[];
   /** Done before each kill; it is told which share of the time is over. */
   readonly meanwhile: (share: number) => Promise<void>;
@@ -23,7 +25,7 @@ export interface Storm {
   readonly running: readonly ServiceProcess[];
 }
 
-export async function storm(fleet: Fleet, { seed, ms, pauseMs, services, meanwhile, tell }: StormOptions): Promise<Storm> {
+export async function storm(fleet: Fleet, { seed, ms, pauseMs, killsMin = 0, services, meanwhile, tell }: StormOptions): Promise<Storm> {
   const random = randomOf(seed);
   const host = anotherHost();
   const slots = services.map((service) => ({ service, process: fleet.launch(service), behind: [] as readonly string[] }));
@@ -31,7 +33,8 @@ export async function storm(fleet: Fleet, { seed, ms, pauseMs, services, meanwhi
   tell(`${slots.length} processes work`);
   const kills = new Map<DistributedName, number>();
   const endsAt = performance.now() + ms;
-  for (let next = performance.now(); performance.now() < endsAt; ) {
+  const fallen = (): number => [...kills.values()].reduce((sum, times) => sum + times, 0);
+  for (let next = performance.now(); performance.now() < endsAt || fallen() < killsMin; ) {
     await until(() => performance.now() >= next, { what: "the next kill", timeoutMs: 60_000 });
     await meanwhile(1 - Math.max(0, endsAt - performance.now()) / ms);
     const slot = random.pick(slots);

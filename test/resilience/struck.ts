@@ -9,7 +9,7 @@ import { until } from "../support/until.ts";
 import type { Kind } from "./fixtures/strikes.ts";
 
 const program = join(import.meta.dirname, "fixtures", "struck-process.ts");
-export const patienceMs = 60_000;
+export const patienceMs = 120_000;
 
 export class StruckProcess {
   readonly folder = mkdtempSync(join(tmpdir(), "loopledger-struck-"));

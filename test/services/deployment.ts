@@ -14,7 +14,7 @@ export type ServiceName = (typeof serviceNames)[number];
 /** Works on Kafka alone. */
 export type DistributedName = ServiceName | "intake";
 /** Processes are slow to start while the machine is busy with others. */
-export const patienceMs = 90_000;
+export const patienceMs = 180_000;
 
 const root = resolve(import.meta.dirname, "../..");
 const compiled = join(tmpdir(), "loopledger-compile-cache");

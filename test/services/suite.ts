@@ -33,7 +33,7 @@ export function servicesSuite(name: string, makeGrounds: () => Promise<Grounds>)
     await waitFor("the maker", () => deployed.lines("pids").length > 0);
   };
   async function expectDone(id = "two"): Promise<void> {
-    const waited = await deployed.run("wait", id, "--timeout", "90");
+    const waited = await deployed.run("wait", id, "--timeout", "150");
     expect(waited, waited.err).toMatchObject({ code: 0 });
     const { state } = await deployed.folded(id);
     expect(statusOf(state)).toMatchObject({ disposition: "done", iteration: 2, receipt: { sessionId: id } });
