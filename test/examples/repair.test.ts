@@ -63,7 +63,7 @@ describe("the repair of a broken repository", () => {
     judge(data);
     expect(checkout()).toBe(before);
     await until(() => identify(forgeOf(data)) === null, { what: "the end of the forge behind the job that started it", timeoutMs: 60_000 });
-  }, 240_000);
+  }, 600_000);
 
   test("killed at random moments and started again each time, it is done once", async () => {
     const data = freshData();
@@ -74,9 +74,9 @@ describe("the repair of a broken repository", () => {
       const life = await live(data, landed < kills ? random.between([200, 2_700]) : null);
       if (life.killed) landed++;
       return life.killed ? null : life;
-    }, { timeoutMs: 400_000, what: "the job to end in spite of its kills" });
+    }, { timeoutMs: 800_000, what: "the job to end in spite of its kills" });
     expect(done, done?.out).toMatchObject({ code: 0 });
     expect(landed).toBeGreaterThan(0);
     judge(data);
-  }, 420_000);
+  }, 820_000);
 });

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 describe("an example as it stands", () => {
   test.each(["effect-killed", "ralph", "own-language"])("%s ends as it says", async (name) => {
-    const ended = run("sh", [join(root, "examples", name, "run.sh")], { cwd: root, timeout: 240_000, maxBuffer: 20_000_000 });
+    const ended = run("sh", [join(root, "examples", name, "run.sh")], { cwd: root, timeout: 600_000, maxBuffer: 20_000_000 });
     await expect(ended).resolves.toMatchObject({ stdout: expect.stringMatching(/\S/) });
-  }, 260_000);
+  }, 620_000);
 });

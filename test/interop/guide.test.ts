@@ -6,7 +6,7 @@ import { blocks, fileOf, programs } from "./guide.ts";
 import { runProgram } from "./languages.ts";
 import { openStage, type Stage } from "./stage.ts";
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 
 /** Programs of the guide that a test of this file has run. */
 const ran = new Set<string>();

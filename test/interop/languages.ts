@@ -50,7 +50,7 @@ export async function python(): Promise<Program> {
 
 /** Runs a program's file in a folder. */
 export function runProgram({ command, args }: Program, words: readonly string[], { cwd, variables }: { readonly cwd: string; readonly variables: Readonly<Record<string, string>> }): Promise<Ended> {
-  const child = spawn(command, [...args, ...words], { cwd, env: { PATH: process.env["PATH"], HOME: process.env["HOME"], PYTHONUNBUFFERED: "1", ...variables }, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000, killSignal: "SIGKILL" });
+  const child = spawn(command, [...args, ...words], { cwd, env: { PATH: process.env["PATH"], HOME: process.env["HOME"], PYTHONUNBUFFERED: "1", ...variables }, stdio: ["ignore", "pipe", "pipe"], timeout: 300_000, killSignal: "SIGKILL" });
   const ended = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => { ended.out += text; });
   child.stderr.setEncoding("utf8").on("data", (text: string) => { ended.err += text; });

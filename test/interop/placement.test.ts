@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { kafkaBrokers, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 import { java, type Program, python, runProgram } from "./languages.ts";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 });
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 
 const partitionCounts = [1, 7, 12];
 /** Ids of every length up to the longest, and texts whose bytes have their highest bit set. */

@@ -5,7 +5,7 @@ import { sendTo } from "../contract/redis-outside.ts";
 import { kafkaBrokers, type OwnRedis, ownRedis, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 
 let shop: Workshop;
 let redis: OwnRedis;

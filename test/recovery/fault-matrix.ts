@@ -13,7 +13,7 @@ import type { Peer } from "../support/worlds/peer.ts";
 import { type LoopProcess, ProcessWorld, goalOf } from "../support/worlds/processes.ts";
 import { isOver, reconcile, shortLeaseMs } from "../support/worlds/world.ts";
 
-const wholeMs = 480_000;
+const wholeMs = 900_000;
 const width = 3;
 const olga = { kind: "human", id: "olga" } as const;
 const unknown = { disposition: "failed", reason: "incomplete_tool_turn", error: "external outcome unknown; reconciliation required" };

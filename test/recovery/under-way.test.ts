@@ -69,7 +69,7 @@ describe("a call under way", () => {
       victim.kill("SIGCONT");
       await victim.isIdle();
     });
-  }, 240_000);
+  }, 600_000);
   afterAll(() => world.close());
 
   test.each(all)("$door, $signal, the target takes it $arrives: one effect, one receipt", async (one) => {
