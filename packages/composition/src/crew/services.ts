@@ -1,5 +1,6 @@
 /** All roles of a serving process, started in order and stopped in the reverse one; its port is open when it says that it is ready. */
 import { isLoopledgerError } from "@loopledger/shared/core/errors";
+import type { Engine } from "@loopledger/shared/runtime";
 import type { OpenEngine } from "../engine/engine-options.ts";
 import { Figures } from "../process/figures.ts";
 import { portTaken, refuseTakenPort, startHealth } from "../process/health.ts";
@@ -55,6 +56,7 @@ export async function startServices(opened: OpenEngine, options: ServicesOptions
     // Who cannot have the port is refused before it claims anything; who can, goes on with what is owed while its port opens.
     if (!options.portMayBeTaken) await refuseTakenPort(options);
     crew.start();
+    await headStart(engine);
     const intake = await options.roles.intake?.(engine, options.taking ?? { missingHandlers: () => [] });
     if (intake) running.push(besideAs("intake", intake));
     const port = await openPort(opened, { ...options, figures, running }).catch((error: unknown) => {
@@ -66,6 +68,24 @@ export async function startServices(opened: OpenEngine, options: ServicesOptions
     await stop();
     throw error;
   }
+}
+
+/** Longest wait for the first claim of what is owed, in ms. */
+const headStartMs = 50;
+/** Loading the gateway's code holds up the event loop for longer than it takes to claim what is owed: the claims of a start go first. */
+function headStart({ folds, ownerId, supervision }: Engine): Promise<void> {
+  if (folds.ids().length === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const over = (): void => {
+      stopListening();
+      cancel();
+      setImmediate(resolve);
+    };
+    const cancel = supervision.part("changes").after(headStartMs, over);
+    const stopListening = folds.listen(({ record, verdict }) => {
+      if (record?.type === "claimed" && record.ownerId === ownerId && verdict.kind === "accepted") over();
+    }, "changes");
+  });
 }
 
 function besideAs(name: RoleName, beside: Beside): Running {

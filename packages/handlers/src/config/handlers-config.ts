@@ -22,7 +22,8 @@ export class HandlersConfigInvalid extends Error {
 }
 
 export function parseHandlersConfig(config: unknown): HandlersConfig {
-  const parsed = handlersConfig.safeParse(config);
+  // Read once a start: a parser that zod writes and compiles for it first costs more than the reading.
+  const parsed = handlersConfig.safeParse(config, { jitless: true });
   if (parsed.success) return parsed.data;
   const sections = Object.keys(handlersConfig.shape);
   throw new HandlersConfigInvalid(parsed.error.issues.map((issue) => {
