@@ -14,7 +14,7 @@ describe("dead letters", () => {
   test("are listed, shown and put back by the command", async () => {
     stage = await Stage.make();
     const [a, b, c] = [0, 1, 2].map((offset) => `${stage.prefix}.goals-0-${offset}`) as [string, string, string];
-    await stage.put({ key: "mended", value: '{"goal":"Mend it"' }, { key: "two words", value: goalText() }, { key: "k", value: Uint8Array.from([255, 0]), headers: { trace: Uint8Array.from([200]) } });
+    await stage.put({ key: "mended", value: '{"goal":"Mend it"' }, { key: "two words", value: goalText() }, { key: "k", value: Uint8Array.from([255, 0]), headers: { trace: Uint8Array.from([200]) }, repeats: { trace: [Uint8Array.from([7]), Uint8Array.from([])] } });
     await stage.intake();
     await stage.waitFor("three dead letters", async () => (await stage.letters()).length === 3);
 
@@ -30,14 +30,14 @@ describe("dead letters", () => {
     expect(await stage.run("dlq", "list", "--cursor", "nowhere")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("nowhere") });
 
     const shown = JSON.parse((await stage.run("dlq", "show", c, "--json")).out);
-    expect(shown).toMatchObject({ id: c, key: { text: "k" }, value: { base64: "/wA=", text: null }, headers: { trace: { base64: "yA==", text: null } }, isCut: false });
+    expect(shown).toMatchObject({ id: c, key: { text: "k" }, value: { base64: "/wA=", text: null }, headers: { trace: { base64: "yA==", text: null } }, repeats: { trace: [{ base64: "Bw==" }, { base64: "" }] }, isCut: false });
     expect(await stage.run("dlq", "show", a)).toMatchObject({ code: 0, out: expect.stringMatching(/not_json[\s\S]*offset 0[\s\S]*mended[\s\S]*\{"goal":"Mend it"/) });
     expect(await stage.run("dlq", "show", "none")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("no dead letter none") });
 
     const file = stage.write("mended.yaml", "goal: Mend it at last\nmaker: m\ncheck: c\n");
     expect(JSON.parse((await stage.run("dlq", "replay", a, "--file", file, "--json")).out)).toMatchObject({ id: a, replayed: true, topic: `${stage.prefix}.goals` });
     expect(await stage.run("dlq", "replay", b, "--no-key")).toMatchObject({ code: 0 });
-    expect(await stage.run("dlq", "replay", c)).toMatchObject({ code: 0 });
+    expect(await stage.run("dlq", "replay", c)).toMatchObject({ code: 0, err: "" });
     await stage.waitFor("the sessions", async () => (await stage.sessions()).length === 2);
     const ledger = await stage.ledger();
     expect(ledger.sessions()).toEqual([b, "mended"].sort());
@@ -45,6 +45,9 @@ describe("dead letters", () => {
     const again = await stage.waitFor("the one that is as bad as before", async () => (await stage.letters()).find(({ source }) => source.offset === 5));
     expect(again).toMatchObject({ reason: "not_json", replayedAt: null });
     expect(Buffer.from(again.headers["replay-of"] ?? []).toString()).toBe(c);
+    expect((again.repeats?.["trace"] ?? []).map((content) => [...content])).toEqual([[7], []]);
+    expect(await stage.run("dlq", "replay", a, "--file", file)).toMatchObject({ code: 0, err: expect.stringContaining("had been put back before") });
+    expect(JSON.parse((await stage.run("dlq", "replay", a, "--file", file, "--json")).out)).toMatchObject({ replayed: true, before: expect.stringMatching(/^20/) });
     const marks = rows((await stage.run("dlq", "list", "--json")).out).map(({ id, replayedAt }) => [id, replayedAt !== null]);
     expect(Object.fromEntries(marks)).toEqual({ [a]: true, [b]: true, [c]: true, [again.id]: false });
   });

@@ -87,8 +87,8 @@ export const letterRow = z.object({
   id: z.string(), reason: z.string(), detail: z.string(), at: z.string(), source, bytes: z.int().nullable(), replayedAt: z.string().nullable(),
 }) satisfies z.ZodType<DeadLetterRow>;
 const shownBytes = z.object({ base64: z.string(), text: z.string().nullable() });
-export const letter = letterRow.extend({ isCut: z.boolean(), key: shownBytes.nullable(), value: shownBytes.nullable(), headers: z.record(z.string(), shownBytes) }) satisfies z.ZodType<ShownLetter>;
-const replayed = z.object({ id: z.string(), replayed: z.literal(true), at: z.string(), topic: z.string() });
+export const letter = letterRow.extend({ isCut: z.boolean(), key: shownBytes.nullable(), value: shownBytes.nullable(), headers: z.record(z.string(), shownBytes), repeats: z.record(z.string(), z.array(shownBytes)).optional() }) satisfies z.ZodType<ShownLetter>;
+const replayed = z.object({ id: z.string(), replayed: z.literal(true), at: z.string(), topic: z.string(), before: z.string().nullable() });
 const page = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().nullable() });
 
 export const answers = {

@@ -164,8 +164,8 @@ class Service implements Intake {
     return null;
   }
 
-  #letterOf({ source, key, value, headers }: InboxRecord, { reason, detail }: Refused): NewDeadLetter {
-    return { source, reason, detail, at: new Date(this.#engine.clock.now()).toISOString(), key, value, headers };
+  #letterOf({ source, key, value, headers, repeats }: InboxRecord, { reason, detail }: Refused): NewDeadLetter {
+    return { source, reason, detail, at: new Date(this.#engine.clock.now()).toISOString(), key, value, headers, ...(repeats && { repeats }) };
   }
   #count(records: readonly InboxRecord[], letters: readonly NewDeadLetter[]): void {
     for (const { source } of records) this.#tries.delete(positionName(source));

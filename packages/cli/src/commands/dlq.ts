@@ -73,11 +73,11 @@ function show(context: CommandContext, id: string): Promise<ExitCode> {
 }
 
 function block(letter: ShownLetter, { print: { paint }, hint }: CommandContext): string[] {
-  const { id, reason, detail, at, source, key, value, headers, replayedAt, isCut, bytes } = plain(letter);
+  const { id, reason, detail, at, source, key, value, headers, repeats = {}, replayedAt, isCut, bytes } = plain(letter);
   return [
     `${paint("bold", id)}  ${paint("red", reason)}  ${at}`, `  ${detail}`,
     `  from ${source.topic}, partition ${source.partition}, offset ${source.offset}${replayedAt === null ? "" : `; put back ${replayedAt}`}`,
-    `  key      ${shown(key)}`, ...Object.entries(headers).map(([name, content]) => `  header   ${name}: ${shown(content)}`),
+    `  key      ${shown(key)}`, ...Object.entries(headers).flatMap(([name, content]) => [...(repeats[name] ?? []), content].map((one) => `  header   ${name}: ${shown(one)}`)),
     `  value    ${bytes === null ? "null" : `${bytes} bytes${isCut ? ", of which the beginning was kept" : ""}`}`, ...(value === null ? [] : [shown(value)]),
     `  ${paint("cyan", hint(`loopledger dlq replay ${id}`))}  with --file to put a mended goal in its place`,
   ];
@@ -91,8 +91,9 @@ async function replay(context: CommandContext, id: string, { file, key }: Replay
   if (typeof key === "string" && !sessionIdPattern.test(key)) throw new UsageError(`"${key}" is no session id: 1 to 128 letters, digits and . _ : -`);
   const value = file === undefined ? undefined : await readGoalBytes(file);
   return withLetters(context, async (letters) => {
-    const { at, topic } = await letters.replay(id, { value, key: key === false ? null : key });
-    if (context.json) context.print.json({ id, replayed: true, at, topic });
+    const { at, topic, before = null } = await letters.replay(id, { value, key: key === false ? null : key });
+    if (before !== null && !context.json) context.print.note(`It had been put back before, at ${before}: it is on the topic once more, and an equal goal under the same name is the same session.`);
+    if (context.json) context.print.json({ id, replayed: true, at, topic, before });
     else context.print.line(context.hint(`${id} is on ${topic} again. \`loopledger ls\` shows its session; where it cannot be taken in either, \`loopledger dlq list\` shows why.`));
     return exitCodes.done;
   });

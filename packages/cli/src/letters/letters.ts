@@ -13,6 +13,8 @@ export interface ReplayedLetter {
   readonly id: string;
   readonly at: string;
   readonly topic: string;
+  /** When it had been put back already; null or left out = never, as far as is known. */
+  readonly before?: string | null;
 }
 export interface Letters {
   /** False where goals come over no topic, and so none can fail there. */

@@ -8,7 +8,10 @@ export interface SourcePosition {
 export interface RawContent {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
+  /** By name; the last one where a name stands several times. */
   readonly headers: Readonly<Record<string, Uint8Array>>;
+  /** The ones before the last, in their order, of names that stand several times. */
+  readonly repeats?: Readonly<Record<string, readonly Uint8Array[]>> | undefined;
 }
 export interface InboxRecord extends RawContent {
   readonly source: SourcePosition;

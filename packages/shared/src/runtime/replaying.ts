@@ -11,7 +11,8 @@ export interface Mended {
   readonly key?: Uint8Array | null | undefined;
 }
 export type Replayed =
-  | { readonly kind: "replayed"; readonly id: string; readonly at: string; readonly topic: string }
+  /** `before`: when it had been put back already; null = never. */
+  | { readonly kind: "replayed"; readonly id: string; readonly at: string; readonly topic: string; readonly before: string | null }
   | { readonly kind: "unknown" }
   /** Its bytes were not kept whole: only a mended value can be put back. */
   | { readonly kind: "cut"; readonly source: { readonly topic: string; readonly partition: number; readonly offset: number } };
@@ -29,11 +30,11 @@ export async function replayDeadLetter({ inbox, deadLetters, clock }: Replaying,
   if (letter.isCut && mended.value === undefined) return { kind: "cut", source: letter.source };
   await inbox.put({
     key: mended.key === undefined ? letter.key : mended.key, value: mended.value ?? letter.value,
-    headers: { ...letter.headers, [replayOfHeader]: new TextEncoder().encode(id) },
+    headers: { ...letter.headers, [replayOfHeader]: new TextEncoder().encode(id) }, ...(letter.repeats && { repeats: letter.repeats }),
   });
   const at = new Date(clock.now()).toISOString();
   await deadLetters.markReplayed(id, at);
-  return { kind: "replayed", id, at, topic: inbox.topic };
+  return { kind: "replayed", id, at, topic: inbox.topic, before: letter.replayedAt };
 }
 
 /** Bytes as they are, and as text where they are text. */
@@ -46,13 +47,17 @@ export interface ShownLetter extends DeadLetterRow {
   readonly isCut: boolean;
   readonly key: ShownBytes | null;
   readonly value: ShownBytes | null;
+  /** By name; the last one where a name stands several times. */
   readonly headers: Readonly<Record<string, ShownBytes>>;
+  /** The ones before the last, in their order; left out where every name stands once. */
+  readonly repeats?: Readonly<Record<string, readonly ShownBytes[]>> | undefined;
 }
 
-export function shownLetter({ key, value, headers, ...row }: DeadLetter): ShownLetter {
+export function shownLetter({ key, value, headers, repeats, ...row }: DeadLetter): ShownLetter {
   return {
     ...row, key: key && shownBytes(key), value: value && shownBytes(value),
     headers: Object.fromEntries(Object.entries(headers).map(([name, content]) => [name, shownBytes(content)])),
+    ...(repeats && { repeats: Object.fromEntries(Object.entries(repeats).map(([name, all]) => [name, all.map(shownBytes)])) }),
   };
 }
 function shownBytes(bytes: Uint8Array): ShownBytes {

@@ -43,7 +43,7 @@ function answerOf(replayed: Replayed, id: string) {
   switch (replayed.kind) {
     case "unknown": throw unknown(id);
     case "cut": throw new Problem("dead_letter_cut", `Of the original only the beginning was kept; it lies at offset ${replayed.source.offset} of ${replayed.source.topic}, partition ${replayed.source.partition}.`);
-    case "replayed": return { id, replayed: true as const, at: replayed.at, topic: replayed.topic };
+    case "replayed": return { id, replayed: true as const, at: replayed.at, topic: replayed.topic, before: replayed.before };
   }
 }
 

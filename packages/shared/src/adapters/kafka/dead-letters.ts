@@ -123,26 +123,34 @@ class KafkaDeadLetters implements DeadLetters {
 }
 
 function recordOf(letter: NewDeadLetter, cut: number | null): RawRecord {
-  const { source, reason, detail, at, key, value, headers } = letter;
+  const { source, reason, detail, at, key, value, headers, repeats = {} } = letter;
   const isCut = cut !== null && value !== null;
   const notes = headersOfNotes({ source, reason, detail, at, cutFrom: cut === null ? null : (value?.byteLength ?? 0) });
   // At the last try nothing is left of the original that could be too large.
   const isBare = cut === CUTS.at(-1);
   const kept = isBare ? [] : Object.entries(headers).map(([name, content]) => [keptName(name), content] as const);
-  return { key: isBare ? null : key, value: isCut ? value.subarray(0, cut) : value, headers: { ...Object.fromEntries(kept), ...notes } };
+  const repeated = isBare ? [] : Object.entries(repeats).map(([name, content]) => [keptName(name), content] as const);
+  return {
+    key: isBare ? null : key, value: isCut ? value.subarray(0, cut) : value, headers: { ...Object.fromEntries(kept), ...notes }, repeats: Object.fromEntries(repeated),
+  };
 }
 
 function rowOf({ source, reason, detail, at, cutFrom }: LetterNotes, { value }: FetchedRecord): DeadLetterRow {
   return { id: positionName(source), reason, detail, at, source, bytes: value === null ? null : (cutFrom ?? value.byteLength), replayedAt: null };
 }
 
-function contentOf({ key, value, headers }: FetchedRecord): Pick<DeadLetter, "key" | "value" | "headers"> {
+function contentOf({ key, value, headers }: FetchedRecord): Pick<DeadLetter, "key" | "value" | "headers" | "repeats"> {
   const originals: Record<string, Uint8Array> = {};
+  const repeats: Record<string, Uint8Array[]> = {};
   for (const name of Object.keys(headers)) {
-    const [original, content] = [originalName(name), lastOf(headers[name])];
-    if (original !== null && content !== null) originals[original] = new Uint8Array(content);
+    const [original, content] = [originalName(name), headers[name]];
+    const all = (Array.isArray(content) ? (content as readonly Buffer[]) : content === undefined ? [] : [content as Buffer]).map((one) => new Uint8Array(one));
+    const last = all.pop();
+    if (original !== null && last !== undefined) originals[original] = last;
+    if (original !== null && all.length > 0) repeats[original] = all;
   }
-  return { key: key === null ? null : new Uint8Array(key), value: value === null ? null : new Uint8Array(value), headers: originals };
+  const repeated = Object.keys(repeats).length > 0 ? { repeats } : {};
+  return { key: key === null ? null : new Uint8Array(key), value: value === null ? null : new Uint8Array(value), headers: originals, ...repeated };
 }
 
 function textHeaders({ headers }: FetchedRecord): Record<string, string> {

@@ -57,6 +57,8 @@ export function sizeOf({ key, value, headers }: WireRecord): number {
   const own = (part: string | Uint8Array | null | undefined): number =>
     part === null || part === undefined ? 0 : typeof part === "string" ? Buffer.byteLength(part) : part.length;
   let bytes = 32 + own(key) + own(value);
-  for (const [name, text] of Object.entries(headers)) bytes += 4 + name.length + own(text);
+  for (const [name, content] of Object.entries(headers)) {
+    for (const one of Array.isArray(content) ? (content as readonly Uint8Array[]) : [content as string | Uint8Array]) bytes += 4 + name.length + own(one);
+  }
   return bytes;
 }

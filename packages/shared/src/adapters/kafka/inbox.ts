@@ -32,7 +32,7 @@ export function openKafkaInbox({ connection, prefix, clock, ids, log }: KafkaInb
         },
       };
     },
-    put: async ({ key, value, headers }: RawContent) => (await writer.get()).write([{ key, value, headers }]),
+    put: async ({ key, value, headers, repeats }: RawContent) => (await writer.get()).write([{ key, value, headers, repeats }]),
     close: async () => {
       await Promise.all([writer.close(), ...[...readers].map((reader) => reader.close())]);
     },
@@ -42,7 +42,7 @@ export function openKafkaInbox({ connection, prefix, clock, ids, log }: KafkaInb
 function readGroup(place: { readonly connection: KafkaConnection; readonly topic: string; readonly group: string }, { handle, gap, troubled }: InboxHandler): Promise<InboxReader> {
   return openTopicReader({
     ...place, log: troubled,
-    handle: (records) => handle(records.map(({ topic, partition, offset, key, value, headers }) => ({ source: { topic, partition, offset }, key, value, headers }))),
+    handle: (records) => handle(records.map(({ topic, partition, offset, ...content }) => ({ source: { topic, partition, offset }, key: content.key, value: content.value, headers: content.headers, ...(content.repeats && { repeats: content.repeats }) }))),
     gap: ({ topic, partition, from, to }) => gap({ from: { topic, partition, offset: from }, to }),
   });
 }

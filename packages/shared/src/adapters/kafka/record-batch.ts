@@ -41,8 +41,14 @@ function bodyBytes({ key, value, headers }: WireRecord, delta: number): number {
   let bytes = 2 + varintBytes(delta) + fieldBytes(key) + fieldBytes(value);
   let count = 0;
   for (const name in headers) {
-    count += 1;
-    bytes += fieldBytes(name) + fieldBytes(headers[name] ?? null);
+    const content = headers[name] ?? null;
+    if (Array.isArray(content)) {
+      count += content.length;
+      for (const one of content as readonly Uint8Array[]) bytes += fieldBytes(name) + fieldBytes(one);
+    } else {
+      count += 1;
+      bytes += fieldBytes(name) + fieldBytes(content as Content);
+    }
   }
   return bytes + varintBytes(count);
 }
@@ -78,11 +84,11 @@ class Writer {
     this.varint(delta);
     this.field(key);
     this.field(value);
-    const names = Object.keys(headers);
-    this.varint(names.length);
-    for (const name of names) {
+    const named = Object.entries(headers).flatMap(([name, content]) => (Array.isArray(content) ? (content as readonly Uint8Array[]) : [content as Content]).map((one) => [name, one] as const));
+    this.varint(named.length);
+    for (const [name, content] of named) {
       this.field(name);
-      this.field(headers[name] ?? null);
+      this.field(content);
     }
   }
 }

@@ -3,7 +3,8 @@
 export interface WireRecord {
   readonly key: string | Uint8Array | null;
   readonly value: string | Uint8Array | null;
-  readonly headers: Readonly<Record<string, string | Uint8Array>>;
+  /** A name may stand several times. */
+  readonly headers: Readonly<Record<string, string | Uint8Array | readonly Uint8Array[]>>;
 }
 /** A record as it comes back; the client's own decoder gives numbers of 64 bits as text. */
 export interface FetchedRecord {

@@ -26,6 +26,8 @@ export interface TopicRecord {
   readonly value: Uint8Array | null;
   /** The last one where a name stands several times. */
   readonly headers: Readonly<Record<string, Uint8Array>>;
+  /** The ones before it. */
+  readonly repeats?: Readonly<Record<string, readonly Uint8Array[]>> | undefined;
 }
 
 /** Records from `from` to `to` (exclusive) were removed before the group had read them. */
@@ -258,9 +260,13 @@ class Member {
 
 function toTopicRecord(topic: string, partition: number, { key, value, headers, offset, timestamp }: KafkaMessage): TopicRecord {
   const named: Record<string, Uint8Array> = {};
+  const repeats: Record<string, Uint8Array[]> = {};
   for (const [name, content] of Object.entries(headers ?? {})) {
-    const last = Array.isArray(content) ? content.at(-1) : content;
-    if (last !== undefined) named[name] = typeof last === "string" ? Buffer.from(last) : last;
+    const all = (Array.isArray(content) ? content : content === undefined ? [] : [content]).map((one) => (typeof one === "string" ? Buffer.from(one) : one));
+    const last = all.pop();
+    if (last !== undefined) named[name] = last;
+    if (all.length > 0) repeats[name] = all;
   }
-  return { topic, partition, offset: Number(offset), time: Number(timestamp), key, value, headers: named };
+  const repeated = Object.keys(repeats).length > 0 ? { repeats } : {};
+  return { topic, partition, offset: Number(offset), time: Number(timestamp), key, value, headers: named, ...repeated };
 }

@@ -19,6 +19,8 @@ export interface RawRecord {
   /** null is a tombstone: on a compacted topic it takes the key away. */
   readonly value: string | Uint8Array | null;
   readonly headers?: Readonly<Record<string, string | Uint8Array>> | undefined;
+  /** More of the same names, which stand before those of `headers`. */
+  readonly repeats?: Readonly<Record<string, readonly Uint8Array[]>> | undefined;
 }
 
 export interface TopicWriterOptions {
@@ -72,9 +74,13 @@ export async function openTopicWriter({ connection, topic, clock, ids, log }: To
 }
 
 /** The client's encoder knows text and Node's own byte arrays only. */
-function toWire({ key, value, headers = {} }: RawRecord): WireRecord {
+function toWire({ key, value, headers = {}, repeats = {} }: RawRecord): WireRecord {
   const content = <T extends string | Uint8Array | null>(part: T): T | Buffer => (part instanceof Uint8Array ? Buffer.from(part.buffer, part.byteOffset, part.byteLength) : part);
-  return { key: content(key), value: content(value), headers: Object.fromEntries(Object.entries(headers).map(([name, part]) => [name, content(part)])) };
+  const named = Object.entries(headers).map(([name, part]) => {
+    const before = Object.hasOwn(repeats, name) ? repeats[name] : undefined;
+    return [name, before === undefined ? content(part) : [...before, typeof part === "string" ? Buffer.from(part) : part].map(content)] as const;
+  });
+  return { key: content(key), value: content(value), headers: Object.fromEntries(named) };
 }
 
 function placeOf(key: RawRecord["key"], partitions: number, ids: Ids): number {

@@ -6,9 +6,9 @@ export function createMemoryDeadLetters(): DeadLetters {
   const letters = new Map<string, DeadLetter>();
   return {
     put: async (fresh) => {
-      for (const { source, key, value, headers, ...notes } of fresh) {
+      for (const { source, key, value, headers, repeats, ...notes } of fresh) {
         const id = positionName(source);
-        const content = { key: copyOf(key), value: copyOf(value), headers: { ...headers } };
+        const content = { key: copyOf(key), value: copyOf(value), headers: { ...headers }, ...(repeats && { repeats: { ...repeats } }) };
         if (!letters.has(id)) letters.set(id, { ...notes, ...content, id, source, bytes: value?.byteLength ?? null, replayedAt: null, isCut: false });
       }
     },

@@ -65,6 +65,6 @@ export function createMemoryInbox({ clock, topic = "goals", partitions = 1 }: Me
   };
 }
 
-function copyOf({ key, value, headers }: RawContent): RawContent {
-  return { key: key && new Uint8Array(key), value: value && new Uint8Array(value), headers: { ...headers } };
+function copyOf({ key, value, headers, repeats }: RawContent): RawContent {
+  return { key: key && new Uint8Array(key), value: value && new Uint8Array(value), headers: { ...headers }, ...(repeats && { repeats: { ...repeats } }) };
 }

@@ -23,13 +23,17 @@ export function deadLettersContract({ describe, it, expect }: Vitest, name: stri
       const [writer, reader] = [await world.open(), await world.open()];
       const value = Uint8Array.from([0, 255, 254, 10]);
       const headers = { reason: bytes("their own"), "source-offset": bytes("77"), "original-reason": bytes("older"), trace: Uint8Array.from([200, 0]), at: bytes("") };
-      await writer.put([letterAt(1, { value, headers, key: Uint8Array.from([195, 40]) }), letterAt(2, { value: null, key: null }), letterAt(3, { value: bytes(""), key: bytes("") })]);
+      const repeats = { reason: [bytes("first"), bytes("second")], trace: [Uint8Array.from([7])] };
+      await writer.put([letterAt(1, { value, headers, repeats, key: Uint8Array.from([195, 40]) }), letterAt(2, { value: null, key: null }), letterAt(3, { value: bytes(""), key: bytes("") })]);
       const whole = await reader.get("other.goals-2-1");
       expect(whole).toMatchObject({ id: "other.goals-2-1", reason: "not_json", detail: "the 1th", source: { topic: "other.goals", partition: 2, offset: 1 }, bytes: 4, replayedAt: null, isCut: false });
       expect(numbers(whole?.key)).toEqual([195, 40]);
       expect(numbers(whole?.value)).toEqual([...value]);
       expect(Object.fromEntries(Object.entries(whole?.headers ?? {}).map(([name, content]) => [name, [...content]]))).toEqual(
         Object.fromEntries(Object.entries(headers).map(([name, content]) => [name, [...content]])),
+      );
+      expect(Object.fromEntries(Object.entries(whole?.repeats ?? {}).map(([name, all]) => [name, all.map((content) => [...content])]))).toEqual(
+        { reason: [[...bytes("first")], [...bytes("second")]], trace: [[7]] },
       );
       expect(await reader.get("other.goals-2-2")).toMatchObject({ key: null, value: null, bytes: null, headers: {} });
       const empty = await reader.get("other.goals-2-3");

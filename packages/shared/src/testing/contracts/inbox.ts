@@ -25,7 +25,7 @@ function content({ it, expect }: Vitest, make: () => Promise<InboxWorld>): void 
   it("hands on keys, values and headers as they were put, with where they stand", inWorld(make, async (world) => {
     const [writer, reader] = [await world.open(), await world.open()];
     const value = Uint8Array.from([0, 255, 200]);
-    await writer.put({ key: bytes("a"), value, headers: { raw: Uint8Array.from([200]), text: bytes("é") } });
+    await writer.put({ key: bytes("a"), value, headers: { raw: Uint8Array.from([200]), text: bytes("é") }, repeats: { text: [bytes("first"), bytes("")] } });
     for (const one of [plain("a", null), plain("a", ""), plain(null, "no key")]) await writer.put(one);
     const got: InboxRecord[] = [];
     await reader.read({ ...quiet, handle: async (records) => void got.push(...records) });
@@ -33,6 +33,7 @@ function content({ it, expect }: Vitest, make: () => Promise<InboxWorld>): void 
     const own = got.filter(({ key }) => text(key) === "a");
     expect(own.map((one) => (one.value === null ? null : [...one.value]))).toEqual([[...value], null, []]);
     expect(Object.entries(own[0]?.headers ?? {}).map(([name, content]) => [name, [...content]]).sort()).toEqual([["raw", [200]], ["text", [...bytes("é")]]]);
+    expect(Object.entries(own[0]?.repeats ?? {}).map(([name, all]) => [name, all.map((content) => [...content])])).toEqual([["text", [[...bytes("first")], []]]]);
     const first = own[0]?.source.offset ?? -1;
     expect(own.map(({ source }) => source)).toEqual([first, first + 1, first + 2].map((offset) => ({ topic: reader.topic, partition: own[0]?.source.partition, offset })));
     expect(got.filter(({ key }) => key === null).map((one) => text(one.value))).toEqual(["no key"]);
