@@ -9,7 +9,7 @@ import { type LedgerTopic, makeLedgerTopic } from "./kafka-topic.ts";
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
-}, 120_000);
+}, 300_000);
 
 async function startKafka(options: Parameters<typeof ownKafka>[0]): Promise<OwnKafka> {
   const kafka = await ownKafka(options);
@@ -82,7 +82,7 @@ describe("a ledger on Kafka whose brokers fail", () => {
     const writers = startWriters(ledger, 96);
     const more = async (count: number): Promise<unknown> => {
       const before = writers.acked.length;
-      return until(() => writers.acked.length > before + count, { what: "more acknowledged appends", timeoutMs: 60_000 });
+      return until(() => writers.acked.length > before + count, { what: "more acknowledged appends", timeoutMs: 120_000 });
     };
     await more(1_000);
     await kafka.kill(2);
@@ -92,7 +92,7 @@ describe("a ledger on Kafka whose brokers fail", () => {
     expectComplete(await readAll(await topic.open()), writers.acked);
     expectComplete(seen, writers.acked);
     expect(new Set(seen.map(({ partition, offset }) => `${partition}/${offset}`)).size).toBe(seen.length);
-  }, 180_000);
+  }, 300_000);
 
   it.each(["swallow", "cutAfter"] as const)("sends the same bytes again where the answer to a send is lost (%s), and is done once", async (fault) => {
     const kafka = await startKafka({ proxied: true });
@@ -108,7 +108,7 @@ describe("a ledger on Kafka whose brokers fail", () => {
     await subscription.caughtUp();
     expect(seen.map(({ value }) => value)).toEqual(["a", "b", "a", "b", "c"]);
     expect((await ledger.readSession("w0" as SessionId)).map(({ value }) => value)).toEqual(["a", "b", "a", "b", "c"]);
-  }, 120_000);
+  }, 300_000);
 
   it("goes on by itself when its only broker is killed and comes back, with every acknowledged record and each entry once", async () => {
     const kafka = await startKafka({});
@@ -117,12 +117,12 @@ describe("a ledger on Kafka whose brokers fail", () => {
     const ledger = await topic.open({ log: (error) => void told.push(error) });
     const { seen, subscription } = await follow(ledger);
     const writers = startWriters(ledger, 12);
-    await until(() => writers.acked.length > 200, { what: "acknowledged appends", timeoutMs: 60_000 });
+    await until(() => writers.acked.length > 200, { what: "acknowledged appends", timeoutMs: 120_000 });
     await kafka.kill();
-    await until(() => told.length > 0, { what: "the outage to be told", timeoutMs: 60_000 });
+    await until(() => told.length > 0, { what: "the outage to be told", timeoutMs: 120_000 });
     await kafka.restart();
     const before = writers.acked.length;
-    await until(() => writers.acked.length > before + 200, { what: "appends after the restart", timeoutMs: 60_000 });
+    await until(() => writers.acked.length > before + 200, { what: "appends after the restart", timeoutMs: 120_000 });
     await writers.stop();
     await subscription.caughtUp();
     expectComplete(await readAll(ledger), writers.acked);
@@ -131,7 +131,7 @@ describe("a ledger on Kafka whose brokers fail", () => {
     // Told when it begins, and not at each of the many tries; a broker that comes up slowly may be away once more.
     expect(new Set(told.map((error) => (error as { code: string }).code))).toEqual(new Set(["ledger_unreachable"]));
     expect(told.length).toBeLessThan(5);
-  }, 180_000);
+  }, 300_000);
 
   it("waits for a broker that stands still, and takes a reader and a writer on from where they were", async () => {
     const kafka = await startKafka({});
@@ -143,12 +143,12 @@ describe("a ledger on Kafka whose brokers fail", () => {
     await subscription.caughtUp();
     kafka.pause();
     const pending = ledger.append("w0" as SessionId, ["meanwhile"]);
-    await until(() => told.length > 0, { what: "the broker's silence to be told", timeoutMs: 60_000 });
+    await until(() => told.length > 0, { what: "the broker's silence to be told", timeoutMs: 120_000 });
     kafka.resume();
     await pending;
     await subscription.caughtUp();
     expect([...new Set(seen.map(({ value }) => value))]).toEqual(["before", "meanwhile"]);
-  }, 120_000);
+  }, 300_000);
 
   it("is closed at once while no broker answers, and says of what was pending that it was not acknowledged", async () => {
     const kafka = await startKafka({});
@@ -161,5 +161,5 @@ describe("a ledger on Kafka whose brokers fail", () => {
     await ledger.close();
     expect(await pending).toBe("ledger_unreachable");
     expect(await waiting).toBe("ledger_closed");
-  }, 120_000);
+  }, 300_000);
 });
