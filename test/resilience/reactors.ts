@@ -25,6 +25,8 @@ export const reactors: readonly Reactor[] = [
   // A request that waits for a seq; its waiting ends by a timer.
   { name: "changes", provoke: async (stage, id) => void stage.get(`/v1/sessions/${id}-before?atLeast=9999`) },
   { name: "lease" }, { name: "leftovers.looks" },
+  // The ledger's own, on a data folder.
+  { name: "ledger.commits" }, { name: "ledger.bell" },
   // The other roles.
   { name: "projector" }, { name: "projector.timers" },
   { name: "gateway.arrivals" }, { name: "gateway.keepalive" }, { name: "gateway.streams" },

@@ -18,11 +18,11 @@ export async function openEngine(deployment: Deployment, options: EngineOptions)
   const { reads = false, views = false, viewsMayBeAway = false } = options;
   const stays = options.handlers !== undefined || options.history === true;
   if (stays) compileLater();
-  const { close: closePorts, ...opened } = await openPorts(deployment, { clock, ids, log, reads, views, viewsMayBeAway, stays });
+  const supervision = new Supervision({ clock, report: (error, what) => log.error({ err: error }, what) });
+  const { close: closePorts, ...opened } = await openPorts(deployment, { clock, ids, log, supervision, reads, views, viewsMayBeAway, stays });
   const appends = options.times ? new AppendTimes() : null;
   const ports = { ...opened, ledger: appends?.timed(opened.ledger, clock.monotonic) ?? opened.ledger };
   try {
-    const supervision = new Supervision({ clock, report: (error, what) => log.error({ err: error }, what) });
     const handlers = options.handlers ? await options.handlers({ blobs: ports.blobs, clock, log, supervision }) : noHandlers;
     const engine = makeEngine(
       { ...ports, clock, ids, host: createSystemHost(), handlers },

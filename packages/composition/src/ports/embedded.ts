@@ -4,11 +4,14 @@ import type { Deployment } from "../settings/deployment.ts";
 import { hasLedger, makeDataFolder } from "./data-folder.ts";
 import type { DataPorts, Opening } from "./data-ports.ts";
 
-export async function openEmbedded({ dataFolder: folder, blobsFolder }: Deployment, { clock, ids, log, reads, views }: Opening): Promise<DataPorts> {
+export async function openEmbedded({ dataFolder: folder, blobsFolder }: Deployment, { clock, ids, log, supervision, reads, views }: Opening): Promise<DataPorts> {
   if (reads && !hasLedger(folder)) return emptyPorts({ clock, ids });
   makeDataFolder(folder);
   const { openSqliteLedger, openSqliteOwnership, openSqliteReadModel } = await import("@loopledger/shared/sqlite");
-  const ledger = openSqliteLedger({ folder, clock, ids, log: (error) => log.error({ err: error }, "ledger") });
+  const ledger = openSqliteLedger({
+    folder, clock, ids, log: (error) => log.error({ err: error }, "ledger"),
+    reactors: supervision && { commits: supervision.part("ledger.commits"), bell: supervision.part("ledger.bell") },
+  });
   return {
     ledger,
     ownership: openSqliteOwnership({ folder, clock }),

@@ -4,9 +4,12 @@
  *
  * C1. A batch is acknowledged after the transaction that holds it was flushed to the disk, never before.
  * C2. A busy ledger is waited for without blocking the process; nothing was written meanwhile, so nothing is lost or doubled.
+ * C3. What a write throws its callers are told. What else is thrown here keeps nobody's batch from its turn: it is told to the
+ *     reactor, which calls again.
  */
 import type { Clock, LogEntry } from "../../ports/index.ts";
 import type { Batch, CommitWriter } from "./commit-writer.ts";
+import type { Reactor } from "./reactor.ts";
 
 interface Waiting extends Batch {
   readonly done: () => void;
@@ -19,8 +22,9 @@ export interface CommitQueueOptions {
   /** Called after each commit with what it wrote, before the batches are acknowledged. */
   readonly committed: (entries: readonly LogEntry[]) => void;
   readonly isBusy: (error: unknown) => boolean;
-  /** Told what `committed` threw: the batches are on the disk all the same. */
-  readonly failed: (error: unknown) => void;
+  /** Reads what readers were not told of, where `committed` threw: the batches are on the disk all the same. */
+  readonly missed: () => void;
+  readonly reactor: Reactor;
   /** What a caller is told. */
   readonly explain: (error: unknown) => unknown;
 }
@@ -37,7 +41,7 @@ export class CommitQueue {
   #isScheduled = false;
   #busySince: number | null = null;
   #idlers: (() => void)[] = [];
-  readonly #flush = (): void => this.#write();
+  readonly #flush = (): void => void this.#options.reactor.now(() => this.#write());
 
   constructor(options: CommitQueueOptions) {
     this.#options = options;
@@ -84,12 +88,11 @@ export class CommitQueue {
     this.#goOn();
   }
 
-  /** Readers find by their own look what they are not told of here. */
   #tell(entries: readonly LogEntry[]): void {
     try {
       this.#options.committed(entries);
     } catch (error) {
-      this.#options.failed(error);
+      this.#options.reactor.again(error, this.#options.missed, "readers");
     }
   }
 

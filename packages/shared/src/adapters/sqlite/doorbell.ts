@@ -9,6 +9,7 @@ import { closeSync, constants, existsSync, type FSWatcher, openSync, readFileSyn
 import { dirname, join } from "node:path";
 import type { Clock, Ids } from "../../ports/index.ts";
 import { openPeers } from "./peers.ts";
+import type { Reactor } from "./reactor.ts";
 
 export interface Doorbell {
   /** Something was committed up to `end`. */
@@ -25,25 +26,27 @@ export interface DoorbellOptions {
   readonly heard: () => void;
   /** Called about once a second whether or not anything rang. */
   readonly look: () => void;
-  /** Told what one of the two threw; both are called again. */
-  readonly failed: (error: unknown) => void;
+  /** Keeps both going: what one of them throws is told there. */
+  readonly reactor: Reactor;
 }
 
 /** How often a process looks by itself. */
 const LOOK_MS = 1_000;
 const DIGITS = 16;
 
-export function openDoorbell({ ledgerPath, ledgerId, clock, ids, heard, look, failed }: DoorbellOptions): Doorbell {
+export function openDoorbell({ ledgerPath, ledgerId, clock, ids, heard, look, reactor }: DoorbellOptions): Doorbell {
   const path = bellPath(ledgerPath);
   const fd = openSync(path, constants.O_RDWR | constants.O_CREAT);
-  const guarded = (call: () => void) => (): void => {
+  /** Each for itself: one that fails keeps none of the others from their turn. */
+  const guarded = (key: string, call: () => void) => (): void => {
     try {
       call();
+      reactor.works(key);
     } catch (error) {
-      failed(error);
+      reactor.failed(error, key);
     }
   };
-  const watcher = startWatching(path, guarded(heard));
+  const watcher = startWatching(path, guarded("heard", heard));
   let end = 0;
   let rung = 0;
   const write = (): void => {
@@ -62,13 +65,12 @@ export function openDoorbell({ ledgerPath, ledgerId, clock, ids, heard, look, fa
       write();
     },
   });
+  const turns = [guarded("beat", () => peers.beat()), write, guarded("look", look)];
   let cancel = (): void => {};
   const lookAgain = (): void => {
-    cancel = clock.after(LOOK_MS, () => {
+    cancel = reactor.after(LOOK_MS, () => {
       lookAgain();
-      guarded(peers.beat)();
-      write();
-      guarded(look)();
+      for (const turn of turns) turn();
     });
   };
   lookAgain();

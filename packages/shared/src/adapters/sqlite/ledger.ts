@@ -10,6 +10,7 @@ import { type Doorbell, openDoorbell } from "./doorbell.ts";
 import { isSameFile, type LedgerFile, openLedgerFile } from "./ledger-file.ts";
 import { createLedgerRows, type LedgerRows } from "./ledger-rows.ts";
 import { LedgerState } from "./ledger-state.ts";
+import { plainReactor, type Reactor } from "./reactor.ts";
 import { isOver, LedgerSubscription } from "./subscription.ts";
 import { Tail } from "./tail.ts";
 
@@ -22,6 +23,8 @@ export interface SqliteLedgerOptions {
   readonly ids: Ids;
   /** Told what went wrong where no caller is waiting for an answer. */
   readonly log?: ((error: unknown) => void) | undefined;
+  /** Who keeps going what commits, and what hears of other processes' commits (default: both are called again after a second). */
+  readonly reactors?: { readonly commits: Reactor; readonly bell: Reactor } | undefined;
 }
 
 /**
@@ -49,7 +52,7 @@ class SqliteLedger implements Ledger {
   readonly #bell: Doorbell;
   readonly #subscriptions = new Set<Subscription>();
 
-  constructor(file: LedgerFile, { clock, ids, log }: SqliteLedgerOptions) {
+  constructor(file: LedgerFile, { clock, ids, log, reactors }: SqliteLedgerOptions) {
     this.ledgerId = file.ledgerId;
     this.partitions = file.partitions;
     this.#file = file;
@@ -58,13 +61,14 @@ class SqliteLedger implements Ledger {
     this.#rows = createLedgerRows(file);
     const tail = new Tail({ rows: this.#rows, start: file.end, isBusy: state.isBusy, failed: state.fail });
     this.#tail = tail;
+    const plain = plainReactor(clock, state.fail);
     const bell = openDoorbell({
-      ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids, heard: () => tail.look(), look: () => this.#look(), failed: state.fail,
+      ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids, heard: () => tail.look(), look: () => this.#look(), reactor: reactors?.bell ?? plain,
     });
     this.#bell = bell;
     const write = createCommitWriter({ file, clock, delivered: () => tail.delivered });
     this.#queue = new CommitQueue({
-      clock, isBusy: state.isBusy, explain: state.explain, failed: state.fail,
+      clock, isBusy: state.isBusy, explain: state.explain, missed: () => tail.look(), reactor: reactors?.commits ?? plain,
       write: (batches) => {
         this.#lookAtName();
         state.checkWhole();
