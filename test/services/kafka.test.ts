@@ -3,6 +3,7 @@ import { openKafkaAdmin } from "@loopledger/shared/kafka-admin";
 import { afterEach, describe, expect, test } from "vitest";
 import { sendTo } from "../contract/redis-outside.ts";
 import { ownRedis } from "../support/parts/parts.ts";
+import { until } from "../support/until.ts";
 import { distributedGrounds } from "../support/worlds/distributed-grounds.ts";
 import type { Grounds } from "../support/worlds/grounds.ts";
 import { DeploymentUnderTest, serviceNames } from "./deployment.ts";
@@ -23,6 +24,7 @@ describe("a set-up that would lose what it is given", () => {
     try {
       const name = ledgerOf(grounds);
       await admin.configure(name, { ...(await admin.topics([name])).get(name)?.overrides, "cleanup.policy": "compact" });
+      await until(async () => (await admin.topics([name])).get(name)?.config["cleanup.policy"] === "compact", { what: "the setting to be in force" });
     } finally {
       await admin.close();
     }

@@ -3,7 +3,8 @@
  *
  * N1. A step waits for the feed, but no longer than its patience. From then on the part `projector.feed` is faulty and views go on
  *     without the feed; its claims stay behind, so that what it missed is known (F4).
- * N2. It has recovered once a look has filled what it missed: until then nothing is sent ahead of a step.
+ * N2. It has recovered once a look has filled what it missed: until then nothing is sent ahead of a step. What was known of it is not
+ *     believed any more, since it may have been made anew: its claims are read again.
  * N3. Looks hold no step up. One beside them is to a look what another projector's step is to it.
  * N4. What is sent later than it was waited for is an older status of a paused projector like any other (F2).
  */
@@ -28,7 +29,7 @@ const closeMs = 1_000;
 
 export class Feeding {
   readonly #engine: Engine;
-  readonly #publication: Publication;
+  #publication: Publication;
   readonly #part: Part;
   readonly #options: FeedingOptions;
   /** It could not be reached; with what the first step missed that did without it, where one did. */
@@ -70,6 +71,7 @@ export class Feeding {
   #leave(error: unknown, missed: { readonly partition: number; readonly to: Offset } | null): void {
     if (this.#isOver) return;
     this.#away = { missed: this.#away?.missed ?? missed };
+    this.#publication = new Publication(this.#engine, this.#options);
     this.#lookIn(this.#part.failed(error, this.#options.projection));
   }
   #lookIn(delayMs: number): void {
