@@ -14,7 +14,7 @@ interface Options { readonly roles?: string; readonly port?: string; readonly ho
 
 export const register: Register = (program, bind) => {
   program.command("serve")
-    .description("Serves the roles that are named; several processes may share one data folder. Each carries at most LOOPLEDGER_SESSIONS_MAX sessions at a time (64). Prints `ready` when it takes work.")
+    .description("Serves the roles that are named; several processes may share one data folder. Each carries at most LOOPLEDGER_SESSIONS_MAX sessions at a time (100). Prints `ready` when it takes work.")
     .option("--roles <list>", `of ${roleNames.join(", ")} (default: all)`)
     .option("--port <n>", "gateway, or health and metrics (default: LOOPLEDGER_PORT, else 7420 with the gateway's role and any free one without it)")
     .option("--host <address>", "the address to listen on (default: LOOPLEDGER_HOST, else 127.0.0.1)")

@@ -20,7 +20,7 @@ export interface CrewOptions {
   readonly live?: Live;
   /** What this process takes on. */
   readonly serves: Serving;
-  /** Most sessions carried at a time; left out, 64: steps that think leave room for many, steps that compute for few. */
+  /** Most sessions carried at a time; left out, 100: steps that think leave room for many, steps that compute for few. */
   readonly sessionsMax?: number;
   /** What it takes on is its own alone: it shares nothing with the processes that serve. */
   readonly alone?: boolean;
@@ -35,7 +35,7 @@ export interface RunningCrew {
   stop(): Promise<void>;
 }
 
-const sessionsMaxDefault = 64;
+const sessionsMaxDefault = 100;
 
 /** Builds the crew; nothing is offered before `start()`. */
 export async function buildCrew(engine: Engine, options: CrewOptions): Promise<RunningCrew> {

@@ -57,6 +57,12 @@ describe("a batch of records", () => {
     expect(read.map(({ offset }) => offset)).toEqual([0, 1, 5_000_000_000, 5_000_000_001]);
   });
 
+  it("keeps headers of any name, also of those that every object knows, and all of one name", async () => {
+    const headers = { ["__proto__"]: [Buffer.from("1"), Buffer.from("2")], constructor: "3" };
+    const [read] = (await decodeBatches(encodeBatch([{ key: "k", value: "v", headers }], timeMs))) ?? [];
+    expect(Object.entries(read?.headers ?? {}).map(([name, one]) => [name, String(one)])).toEqual([["__proto__", "1,2"], ["constructor", "3"]]);
+  });
+
   it("of the format before this one is left to the client", async () => {
     const bytes = encodeBatch(records.slice(0, 1), timeMs);
     bytes[16] = 1;

@@ -175,7 +175,8 @@ class BatchRecord implements FetchedRecord {
   }
   get headers(): FetchedRecord["headers"] {
     const cursor = new Cursor(this.#headers, 0);
-    const all: Record<string, Buffer | Buffer[]> = {};
+    // Names come from anybody: none of them may be one that an object has by itself.
+    const all: Record<string, Buffer | Buffer[]> = Object.create(null);
     for (let left = cursor.varint(); left > 0; left--) {
       const name = cursor.field()?.toString("utf8") ?? "";
       const value = cursor.field() ?? Buffer.alloc(0);
