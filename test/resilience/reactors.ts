@@ -36,3 +36,5 @@ export const reactors: readonly Reactor[] = [
 
 /** Names that fail at the start only, before anybody could ask for readiness; tests of their own strike them. */
 export const atStart = ["restore"];
+/** Names of Kafka's alone, which a data folder has not; tests of their own make them fail. */
+export const onKafka = ["projector.feed"];

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { atStart, reactors } from "./reactors.ts";
+import { atStart, onKafka, reactors } from "./reactors.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** What runs for as long as a serving process does. */
@@ -14,6 +14,7 @@ const sources = folders.flatMap((folder) => readdirSync(join(root, folder), { re
 const mayTime = [
   "packages/shared/src/runtime/supervision.ts", "packages/shared/src/runtime/appends.ts", "packages/shared/src/runtime/failpoints.ts",
   "packages/composition/src/process/process-end.ts", "packages/composition/src/process/draining.ts", "packages/composition/src/project/prepare.ts", "packages/composition/src/engine/lost-ledger.ts",
+  "services/projector/src/feeding.ts",
 ];
 
 test("whoever sets a timer or listens to a fold does so under a name", () => {
@@ -26,6 +27,6 @@ test("whoever sets a timer or listens to a fold does so under a name", () => {
 test("every name that is written somewhere in them is a row of the table", () => {
   const named = sources.flatMap(({ text }) => [...text.matchAll(/\bpart\("([a-z.]+)"\)|folds\.(?:listen|follow|onFolded)\([^\n]*?, "([a-z.]+)"\)/g)].map((match) => match[1] ?? match[2]));
   expect(named.length).toBeGreaterThan(10);
-  const rows = new Set([...reactors.map(({ name }) => name), ...atStart]);
+  const rows = new Set([...reactors.map(({ name }) => name), ...atStart, ...onKafka]);
   expect(named.filter((name) => name !== undefined && !rows.has(name))).toEqual([]);
 });
