@@ -107,6 +107,31 @@ describe("what is looked at does nothing, and what is not there is said to be so
   });
 });
 
+describe("submit with a config at hand", () => {
+  const goal = (id: string, maker: string): string => JSON.stringify({ id, goal: "x", maker, check: "c" });
+
+  test("notes on stderr what the goal names and this config does not have, and takes it in all the same", async () => {
+    shop.write("there.json", goal("there", "m"));
+    shop.write("away.json", JSON.stringify({ id: "away", goal: "x", maker: "nobody", check: "nothing" }));
+    expect(await shop.run("submit", "there.json", "--data", "noted")).toEqual({ code: 0, out: "there\n", err: "" });
+    const away = await shop.run("submit", "away.json", "--data", "noted");
+    expect(away).toMatchObject({ code: 0, out: "away\n" });
+    expect(away.err).toMatch(/note: there is no maker nobody in the config \(makers: m\); .*\n.*note: there is no check nothing in the config \(checks: c\);/);
+    const again = await shop.run("submit", "away.json", "--data", "noted", "--json");
+    expect(again).toMatchObject({ code: 0, err: expect.stringContaining("no maker nobody") });
+    expect(JSON.parse(again.out)).toMatchObject({ created: false, sessionId: "away" });
+  });
+  test("says nothing where there is no config or one with mistakes, and what a config prints is not on stdout", async () => {
+    shop.write("elsewhere.json", goal("elsewhere", "nobody"));
+    shop.write("bare/goal.json", goal("bare", "nobody"));
+    expect(await shop.start(["submit", "goal.json"], {}, join(shop.folder, "bare")).ended).toEqual({ code: 0, out: "bare\n", err: "" });
+    expect(await shop.run("submit", "elsewhere.json", "--data", "noted", "--config", "bad.yaml")).toEqual({ code: 0, out: "elsewhere\n", err: "" });
+    shop.write("talks/loopledger.config.mjs", 'console.log("hello");\nexport default { makers: {}, checks: {} };\n');
+    shop.write("talks/goal.json", goal("talks", "nobody"));
+    expect(await shop.start(["submit", "goal.json"], {}, join(shop.folder, "talks")).ended).toMatchObject({ code: 0, out: "talks\n", err: expect.stringMatching(/^hello\n {2}note: there is no maker nobody/) });
+  });
+});
+
 describe("help", () => {
   test("names every command, and each has an example", async () => {
     const { out, code } = await shop.run("--help");

@@ -32,6 +32,7 @@ async function submit(context: CommandContext, file: string, { id, wait }: Optio
   if (!taken.created) context.print.note(`  The session ${sessionId} has this goal already; nothing was begun anew.`);
   if (context.json && !wait) context.print.json({ created: taken.created, ...taken.view });
   if (!context.json) context.print.line(sessionId);
+  await noteMissing(context, goal);
   return wait ? waitForRest(context, sessionId, { timeoutMs: null, tell: context.print.note }) : exitCodes.done;
 }
 
@@ -47,6 +48,32 @@ async function takeIn(context: CommandContext, goal: Goal, id: string | undefine
     return { created: submitted.kind === "new", view: statusOf(submitted.state) };
   } finally {
     await close();
+  }
+}
+
+/**
+ * What the goal names and the config here does not have. Another process may have it, so it is told and changes nothing; nor does a config
+ * that is not there or not right: whoever runs it will say so.
+ */
+async function noteMissing(context: CommandContext, goal: Goal): Promise<void> {
+  const [{ loadProject }, { knownHandlers, missingHandlers }] = await Promise.all([
+    import("@loopledger/composition/project/project"), import("@loopledger/composition/project/known-handlers"),
+  ]);
+  const { cwd: folder, configPath, dataFolder } = context;
+  const project = await besideStdout(() => loadProject({ folder, configPath, dataFolder })).catch(() => null);
+  if (project === null || project.path === null) return;
+  for (const fault of missingHandlers(goal, knownHandlers(project))) context.print.note(`  note: ${fault}; the session waits for a process that has it.`);
+}
+
+/** A config is a program: what it prints while it is loaded goes to stderr, since stdout is the session's id. */
+async function besideStdout<T>(load: () => Promise<T>): Promise<T> {
+  const { stdout, stderr } = process;
+  const { write } = stdout;
+  stdout.write = stderr.write.bind(stderr) as typeof write;
+  try {
+    return await load();
+  } finally {
+    stdout.write = write;
   }
 }
 
