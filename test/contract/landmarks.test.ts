@@ -1,14 +1,17 @@
 /** Landmarks on Redis, and what a ledger on Kafka gains by them: it finds every record of a session, whoever has read the topic before. */
 import { randomUUID } from "node:crypto";
+import { landmarksContract } from "@loopledger/shared/contracts";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import type { Landmarks } from "@loopledger/shared/ports";
 import { openRedisLandmarks } from "@loopledger/shared/redis";
 import { createSystemClock } from "@loopledger/shared/system";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import * as vitest from "vitest";
 import { redisUrl } from "../support/parts/parts.ts";
+import { until } from "../support/until.ts";
 import { makeLedgerTopic } from "./kafka-topic.ts";
 import { keysOf, removeKeys, sendTo, silent } from "./redis-outside.ts";
 
+const { afterEach, beforeEach, describe, expect, it } = vitest;
 const clock = createSystemClock();
 const url = await redisUrl();
 let prefix: string;
@@ -26,14 +29,24 @@ const open = (at = url): Landmarks => {
   return landmarks;
 };
 
-describe("landmarks on Redis", () => {
-  it("are found by another handle as they were written, of each partition its own, and the last one stands", async () => {
-    const [one, other] = [open(), open()];
-    expect(await one.load(0)).toBeNull();
-    await one.save(0, "first");
-    await other.save(0, "second\nwith a second line");
-    await other.save(11, "eleven");
-    expect([await one.load(0), await one.load(11), await one.load(1)]).toEqual(["second\nwith a second line", "eleven", null]);
+landmarksContract(vitest, "redis", async () => {
+  /** Nobody waits for a connection that takes long to be made: a handle is handed on once it has one. */
+  const opening = async (): Promise<Landmarks> => {
+    const landmarks = open();
+    await until(async () => {
+      await landmarks.save(999, "connected");
+      return (await landmarks.load(999)) === "connected";
+    }, { what: "a connection" });
+    return landmarks;
+  };
+  return { open: opening, openUnreached: async () => open("redis://127.0.0.1:1"), forget: () => removeKeys(url, `${prefix}:*`), close: async () => undefined };
+});
+
+describe("the keys of landmarks on Redis", () => {
+  it("lie under the prefix, a key for each partition", async () => {
+    const landmarks = open();
+    await landmarks.save(0, "first");
+    await landmarks.save(11, "eleven");
     expect(await keysOf(url, `${prefix}:*`)).toEqual([`${prefix}:landmarks:0`, `${prefix}:landmarks:11`]);
   });
   it("are as good as none where there is no Redis, where something else lies in their place, and after the end", async () => {

@@ -1,6 +1,6 @@
-import { blobsContract, ledgerContract, ownershipContract, readModelContract } from "@loopledger/shared/contracts";
+import { blobsContract, landmarksContract, ledgerContract, ownershipContract, readModelContract } from "@loopledger/shared/contracts";
 import {
-  createMemoryBlobs, createMemoryLedger, createMemoryOwnership, createMemoryReadModel, createVirtualClock, type LedgerFaults, type VirtualClock,
+  createMemoryBlobs, createMemoryLandmarks, createMemoryLedger, createMemoryOwnership, createMemoryReadModel, createVirtualClock, type LedgerFaults, type VirtualClock,
 } from "@loopledger/shared/memory";
 import * as vitest from "vitest";
 
@@ -42,4 +42,12 @@ readModelContract(vitest, "memory", async () => {
 blobsContract(vitest, "memory", async () => {
   const blobs = createMemoryBlobs();
   return { open: async () => blobs, close: async () => {} };
+});
+
+landmarksContract(vitest, "memory", async () => {
+  const landmarks = createMemoryLandmarks();
+  return {
+    open: async () => landmarks.handle(), openUnreached: async () => landmarks.handle({ isReached: false }),
+    forget: async () => landmarks.forget(), close: async () => {},
+  };
 });

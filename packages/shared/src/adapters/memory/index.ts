@@ -7,6 +7,7 @@ export { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 export { createMemoryBlobs, type MemoryBlobs } from "./blobs.ts";
 export { createMemoryDeadLetters } from "./dead-letters.ts";
 export { createMemoryInbox, type MemoryInbox, type MemoryInboxOptions } from "./inbox.ts";
+export { createMemoryLandmarks, type MemoryLandmarks } from "./landmarks.ts";
 export { createMemoryHosts, type MemoryHosts } from "./hosts.ts";
 export { createMemoryOwnership, type MemoryOwnership, type MemoryOwnershipOptions } from "./ownership.ts";
 export { createMemoryReadModel, type MemoryReadModel, type MemoryReadModelOptions } from "./read-model.ts";

@@ -2,6 +2,7 @@
 export { type BlobsWorld, blobsContract } from "./blobs.ts";
 export { type DeadLettersWorld, deadLettersContract } from "./dead-letters.ts";
 export { type InboxWorld, inboxContract } from "./inbox.ts";
+export { type LandmarksWorld, landmarksContract } from "./landmarks.ts";
 export { ledgerContract } from "./ledger.ts";
 export type { LedgerWorld } from "./ledger-world.ts";
 export { type OwnershipWorld, ownershipContract } from "./ownership.ts";
