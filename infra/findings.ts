@@ -4,7 +4,7 @@
  */
 import { isLoopledgerError } from "@loopledger/shared/core/errors";
 import { type KafkaAdmin, openKafkaAdmin, type TopicFacts } from "@loopledger/shared/kafka-admin";
-import type { KafkaConnection } from "@loopledger/shared/kafka-connection";
+import { type KafkaConnection, mendOfLogin } from "@loopledger/shared/kafka-connection";
 import { createSystemClock } from "@loopledger/shared/system";
 import { InfraError } from "./launcher/infra-error.ts";
 import { registryAt, type SubjectState } from "./schemas.ts";
@@ -51,7 +51,7 @@ export async function findKafka(connection: KafkaConnection, prefix: string, spa
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const detail = isLoopledgerError(error) ? why : `Kafka at ${addresses} does not say how it is set: ${why}`;
-    return [wrong("kafka", `${detail} (LOOPLEDGER_KAFKA_BROKERS names it)`, bringUp)];
+    return [wrong("kafka", `${detail} (LOOPLEDGER_KAFKA_BROKERS names it)`, mendOfLogin(error) ?? bringUp)];
   } finally {
     await admin?.close();
   }
@@ -109,7 +109,8 @@ export async function refuseUnprepared(connection: KafkaConnection, prefix: stri
   const [first] = faults;
   if (first === undefined) return;
   const code = first.name === "kafka" ? "ledger_unreachable" : "ledger_unprepared";
+  const reach = first.fix === bringUp || first.fix === null ? "See that Kafka runs there and lets this process in; `loopledger infra up` starts one on this machine." : first.fix;
   throw new InfraError(code, faults.map(({ detail, name }) => (name === "kafka" ? detail : `${name}: ${detail}`)).join("; "), {
-    next: code === "ledger_unprepared" ? `\`${apply}\` makes and mends them.` : `See that Kafka runs there and lets this process in; \`loopledger infra up\` starts one on this machine.`,
+    next: code === "ledger_unprepared" ? `\`${apply}\` makes and mends them.` : reach,
   });
 }

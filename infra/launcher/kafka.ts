@@ -15,6 +15,14 @@ export interface KafkaNodePorts {
   readonly controller: number;
   /** A second listener whose advertised port is another one: that of a proxy before it. */
   readonly proxied?: { readonly listen: number; readonly advertised: number };
+  /** A listener that asks who comes (SASL: PLAIN and SCRAM-SHA-256). */
+  readonly login?: KafkaLogin;
+}
+export interface KafkaLogin {
+  readonly port: number;
+  readonly username: string;
+  /** Letters and digits. */
+  readonly password: string;
 }
 
 export interface KafkaOptions {
@@ -56,9 +64,10 @@ function propertiesOf({ options: { nodes, folder } }: KafkaCluster, index: numbe
   const node = nodes[index];
   if (node === undefined) throw new Error(`There is no node ${index}.`);
   const replication = Math.min(3, nodes.length);
-  const { proxied } = node;
-  const listeners = [`CLIENT://127.0.0.1:${node.client}`, ...(proxied ? [`PROXIED://127.0.0.1:${proxied.listen}`] : [])];
-  const advertised = [`CLIENT://127.0.0.1:${node.client}`, ...(proxied ? [`PROXIED://127.0.0.1:${proxied.advertised}`] : [])];
+  const { proxied, login } = node;
+  const both = [`CLIENT://127.0.0.1:${node.client}`, ...(login ? [`LOGIN://127.0.0.1:${login.port}`] : [])];
+  const listeners = [...both, ...(proxied ? [`PROXIED://127.0.0.1:${proxied.listen}`] : [])];
+  const advertised = [...both, ...(proxied ? [`PROXIED://127.0.0.1:${proxied.advertised}`] : [])];
   return {
     "process.roles": "broker,controller",
     "node.id": index + 1,
@@ -67,7 +76,8 @@ function propertiesOf({ options: { nodes, folder } }: KafkaCluster, index: numbe
     "advertised.listeners": advertised.join(","),
     "controller.listener.names": "CONTROLLER",
     "inter.broker.listener.name": "CLIENT",
-    "listener.security.protocol.map": "CLIENT:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "listener.security.protocol.map": "CLIENT:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
+    ...(login && loginOf(login)),
     "log.dirs": join(folder, `kafka-${index + 1}`),
     "default.replication.factor": replication,
     "min.insync.replicas": Math.max(1, replication - 1),
@@ -77,6 +87,15 @@ function propertiesOf({ options: { nodes, folder } }: KafkaCluster, index: numbe
     "share.coordinator.state.topic.replication.factor": replication,
     "share.coordinator.state.topic.min.isr": Math.max(1, replication - 1),
     ...settings,
+  };
+}
+
+function loginOf({ username, password }: KafkaLogin): Record<string, string> {
+  const modules = "org.apache.kafka.common.security";
+  return {
+    "listener.name.login.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
+    "listener.name.login.plain.sasl.jaas.config": `${modules}.plain.PlainLoginModule required user_${username}="${password}";`,
+    "listener.name.login.scram-sha-256.sasl.jaas.config": `${modules}.scram.ScramLoginModule required;`,
   };
 }
 
@@ -120,11 +139,12 @@ function archiveMark(folder: string): string {
 }
 
 async function format(cluster: KafkaCluster, index: number, config: string): Promise<void> {
-  const { java, classpath, archive, options: { folder, variables } } = cluster;
+  const { java, classpath, archive, options: { folder, nodes, variables } } = cluster;
+  const login = nodes[index]?.login;
   const data = join(folder, `kafka-${index + 1}`);
   if (existsSync(join(data, "meta.properties"))) return;
   mkdirSync(data, { recursive: true });
-  const args = [...jvmFlags, ...(existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []), "kafka.tools.StorageTool", "format", "-t", clusterId, "-c", config];
+  const args = [...jvmFlags, ...(existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []), "kafka.tools.StorageTool", "format", "-t", clusterId, "-c", config, ...(login ? ["--add-scram", `SCRAM-SHA-256=[name=${login.username},password=${login.password}]`] : [])];
   await runProgram({ program: java.path, args, folder, variables: { ...variables, CLASSPATH: classpath } }, {
     code: "part_failed", problem: `The folder ${data} could not be made Kafka's.`, next: "See that the folder is writable and its disk has space; or take another one with --dir.",
   });

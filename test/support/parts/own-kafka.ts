@@ -11,6 +11,8 @@ import { currentRun } from "./run.ts";
 export interface OwnKafka {
   /** The addresses of all brokers, also of those that are down. */
   readonly brokers: string;
+  /** The same where a name and a password are asked for; empty without `login`. */
+  readonly loginBrokers: string;
   /** The same through the proxies; empty without `proxied`. */
   readonly proxiedBrokers: string;
   /** One a broker, in its order; clients that came through one are told of the others alone. */
@@ -28,17 +30,19 @@ export interface OwnKafkaOptions {
   readonly brokers?: 1 | 3;
   /** A proxy before each broker. */
   readonly proxied?: boolean;
+  /** Who may come in through a listener of its own that asks for it. */
+  readonly login?: { readonly username: string; readonly password: string };
 }
 
-export async function ownKafka({ brokers: count = 1, proxied = false }: OwnKafkaOptions = {}): Promise<OwnKafka> {
+export async function ownKafka({ brokers: count = 1, proxied = false, login }: OwnKafkaOptions = {}): Promise<OwnKafka> {
   const folder = mkdtempSync(join(currentRun().folder, "kafka-"));
-  const perNode = proxied ? 3 : 2;
+  const perNode = 2 + (proxied ? 1 : 0) + (login ? 1 : 0);
   const ports = await ownPorts(count * perNode);
   const proxies = proxied ? await Promise.all(Array.from({ length: count }, (_, index) => KafkaProxy.start(ports[index * perNode + 2] ?? 0))) : [];
   const nodes = Array.from({ length: count }, (_, index) => {
     const [client = 0, controller = 0, listen = 0] = ports.slice(index * perNode, (index + 1) * perNode);
     const proxy = proxies[index];
-    return { client, controller, ...(proxy && { proxied: { listen, advertised: proxy.port } }) };
+    return { client, controller, ...(proxy && { proxied: { listen, advertised: proxy.port } }), ...(login && { login: { ...login, port: ports[(index + 1) * perNode - 1] ?? 0 } }) };
   });
   const cluster = await prepareKafka({ folder, nodes, variables: process.env, tell: () => undefined });
   const running = new Map<number, ProcessIdentity>();
@@ -57,6 +61,7 @@ export async function ownKafka({ brokers: count = 1, proxied = false }: OwnKafka
   await Promise.all(nodes.map((_, index) => ready(index)));
   return {
     brokers: nodes.map(({ client }) => `127.0.0.1:${client}`).join(","),
+    loginBrokers: nodes.flatMap(({ login: asked }) => (asked ? [`127.0.0.1:${asked.port}`] : [])).join(","),
     proxiedBrokers: proxies.map(({ port }) => `127.0.0.1:${port}`).join(","),
     proxies,
     kill: (broker = 1) => killProcess(node(broker)),

@@ -7,7 +7,7 @@
  */
 import kafkajs, { type Admin, type ITopicMetadata } from "kafkajs";
 import { LoopledgerError } from "../../core/errors.ts";
-import { connectKafka, type KafkaConnection } from "./connection.ts";
+import { connectKafka, type KafkaConnection, mendOfLogin } from "./connection.ts";
 
 // The package is CommonJS, and this name is not among those that Node finds in it.
 const { ConfigResourceTypes } = kafkajs;
@@ -49,8 +49,9 @@ export async function openKafkaAdmin(connection: KafkaConnection): Promise<Kafka
     await admin.connect();
   } catch (error) {
     await admin.disconnect().catch(() => undefined);
-    const why = error instanceof Error ? error.message : String(error);
-    throw new LoopledgerError("ledger_unreachable", `No Kafka broker answers at ${connection.brokers.join(", ")}: ${why}`, { cause: error });
+    const [why, next] = [error instanceof Error ? error.message : String(error), mendOfLogin(error)];
+    const what = next === null ? "No Kafka broker answers" : "No Kafka broker lets this process in";
+    throw new LoopledgerError("ledger_unreachable", `${what} at ${connection.brokers.join(", ")}: ${why}`, { cause: error, ...(next !== null && { next }) });
   }
   return {
     cluster: async () => {

@@ -54,6 +54,14 @@ export function connectKafka({ brokers, clientId = defaultClientId, sasl, ssl, p
   return new kafkajs.Kafka(config);
 }
 
+/** What to do where a broker answers and does not let this process in; null where that is not the reason. The client wraps it, once or twice. */
+export function mendOfLogin(error: unknown): string | null {
+  for (let at = error; at instanceof Error; at = at.cause ?? (at as { readonly originalError?: unknown }).originalError) {
+    if (at.name === "KafkaJSSASLAuthenticationError") return "The broker answers and refuses the login: mend LOOPLEDGER_KAFKA_SASL_USERNAME, LOOPLEDGER_KAFKA_SASL_PASSWORD or LOOPLEDGER_KAFKA_SASL_MECHANISM.";
+  }
+  return null;
+}
+
 function saslOf({ mechanism, username, password }: KafkaSasl): NonNullable<KafkaConfig["sasl"]> {
   switch (mechanism) {
     case "plain": return { mechanism, username, password };

@@ -7,6 +7,7 @@
  */
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/index.ts";
+import { mendOfLogin } from "./connection.ts";
 import { type Topology, TopicMissing, TopologyClosed } from "./topology.ts";
 
 const PAUSE_FIRST_MS = 50;
@@ -26,7 +27,8 @@ export function isClosedError(): LoopledgerError {
 
 export function unreachable(topic: string, cause: unknown): LoopledgerError {
   const detail = cause instanceof Error ? cause.message : String(cause);
-  return new LoopledgerError("ledger_unreachable", `The topic ${topic} cannot be reached: ${detail}`, { cause });
+  const next = mendOfLogin(cause);
+  return new LoopledgerError("ledger_unreachable", `The topic ${topic} cannot be reached: ${detail}`, { cause, ...(next !== null && { next }) });
 }
 
 export function topicGone(topic: string): LoopledgerError {
