@@ -12,7 +12,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startForge } from "./forge/start.mjs";
 
-const TEMPLATE = new URL("./repository/", import.meta.url).pathname;
+const TEMPLATE = join(import.meta.dirname, "repository");
 const IDENTITY = { NAME: "Invoices", EMAIL: "invoices@example.invalid", DATE: "2026-01-05T09:00:00Z" };
 
 /** @param {string} place */

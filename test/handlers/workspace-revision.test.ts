@@ -57,6 +57,18 @@ test("ignored files and the data folder do not count", async () => {
   expect(new Set(revisions).size).toBe(1);
 });
 
+test("in a repository that ignores the data folder nothing that it ignores counts", async () => {
+  const { folder } = await repository();
+  const data = join(folder, ".loopledger");
+  await writeFile(join(folder, ".gitignore"), "ignored/\n.loopledger/\n");
+  await mkdir(data);
+  const revisions = await revisionsOf(folder, [
+    () => writeFile(join(data, "ledger.db"), "x"), () => mkdir(join(folder, "ignored")), () => writeFile(join(folder, "ignored", "cov.log"), "x"),
+  ], [data]);
+  expect(new Set(revisions).size).toBe(1);
+  expect(revisions[0]).toMatch(/^git:/);
+});
+
 test("a data folder that is ignored, or tracked by mistake, does not count either", async () => {
   const { folder, git } = await repository();
   const data = join(folder, ".loopledger");

@@ -39,7 +39,7 @@ function isRival(folder, child) {
 
 function launch(folder, port, { idleSeconds, isOwned }) {
   const log = openSync(join(folder, "forge.log"), "a");
-  const program = new URL("./forge.mjs", import.meta.url).pathname;
+  const program = join(import.meta.dirname, "forge.mjs");
   const child = spawn(process.execPath, [program, folder, "--port", String(port), "--idle-seconds", String(idleSeconds), ...(isOwned ? ["--owned"] : [])], {
     detached: true,
     stdio: ["ignore", log, log],

@@ -6,7 +6,7 @@ import { type Register, example } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
 
-const templates = new URL("../../templates/", import.meta.url).pathname;
+const templates = join(import.meta.dirname, "../../templates");
 const defaultPattern = "repair";
 
 export const register: Register = (program, bind) => {

@@ -61,6 +61,12 @@ async function isIgnored(git: Git): Promise<boolean> {
   return git(["check-ignore", "--quiet", "."]).then(() => true, () => false);
 }
 
+/** Those of the paths, relative to the top, that the repository ignores. */
+async function ignoredOf(git: Git, { top, paths }: { readonly top: string; readonly paths: readonly string[] }): Promise<ReadonlySet<string>> {
+  const looked = await Promise.all(paths.map((path) => git(["-C", top, "check-ignore", "--quiet", "--", path]).then(() => [path], () => [])));
+  return new Set(looked.flat());
+}
+
 /** Paths inside the repository, relative to its top, with slashes. */
 async function outsOf(leaveOut: readonly string[], top: string): Promise<string[]> {
   const realTop = await realpath(top);
@@ -83,7 +89,9 @@ async function workingTree(git: Git, repository: Repository, left: readonly stri
       GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: join(temporary, "objects"), GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objects,
     };
     await mkdir(environment.GIT_OBJECT_DIRECTORY);
-    await git(["add", "--all", "--", ":(top)", ...left.map((path) => `:(top,exclude,literal)${path}`)], environment);
+    const ignored = await ignoredOf(git, { top: repository.top, paths: left });
+    // Git refuses to leave out by name what it ignores already.
+    await git(["add", "--all", "--", ":(top)", ...left.filter((path) => !ignored.has(path)).map((path) => `:(top,exclude,literal)${path}`)], environment);
     if (left.length > 0) await git(["rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", ...left.map((path) => `:(top,literal)${path}`)], environment);
     return (await git(["write-tree"], environment)).trim();
   } finally {
