@@ -56,3 +56,16 @@ export const reactorsOf: Readonly<Record<ServiceName, ServiceReactors>> = {
     never: { ...atStart, ...carriesNothing },
   },
 };
+
+/**
+ * The intake's, on Kafka: `posted` is a goal on its topic; the others come from somebody beside it. `intake.gap` is known from the first gap
+ * on and stays faulty until a person has seen it: test/intake/bad-goals.test.ts makes one.
+ */
+export const intakeReactors: ServiceReactors = {
+  struck: [
+    ...named("folds", "folds.history", "figures", "figures.positions"),
+    { name: "intake", posted: true },
+    { name: "intake.topic", posted: true },
+  ],
+  never: { ...atStart, ...carriesNothing },
+};

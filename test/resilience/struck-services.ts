@@ -29,17 +29,17 @@ const stepMaker = join(import.meta.dirname, "fixtures", "step-maker.mjs");
 
 /** A service's own main, as an operator starts it. */
 export class StruckService {
-  readonly name: ServiceName;
+  readonly name: ServiceName | "intake";
   readonly #child: ChildProcess;
   readonly #answers: ((value: unknown) => void)[] = [];
   readonly #ready = Promise.withResolvers<string>();
   #err = "";
 
-  constructor(name: ServiceName, folder: string) {
+  constructor(name: ServiceName | "intake", folder: string, variables: Readonly<Record<string, string | undefined>> = {}) {
     this.name = name;
     this.#child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "--import", preload, join(root, "services", name, "src/main.ts"), "--port", "0"], {
       cwd: folder, stdio: ["pipe", "pipe", "pipe"],
-      env: { PATH: process.env["PATH"], HOME: folder, LOOPLEDGER_LEASE_MS: "600", LOOPLEDGER_LOG_LEVEL: "error", NODE_COMPILE_CACHE: join(tmpdir(), "loopledger-compile-cache") },
+      env: { PATH: process.env["PATH"], HOME: folder, LOOPLEDGER_LEASE_MS: "600", LOOPLEDGER_LOG_LEVEL: "error", NODE_COMPILE_CACHE: join(tmpdir(), "loopledger-compile-cache"), ...variables },
     });
     this.#child.stderr?.on("data", (chunk) => {
       this.#err = `${this.#err}${chunk}`.slice(-8_000);

@@ -14,7 +14,7 @@ export const deliveries: readonly FaultRow[] = [
   },
   { number: 28, what: "a consumer is thrown out because it was silent", why: "The ledger is read at positions of our own, without a group, so nobody can be thrown out of it; for the topics that are read in a group no test keeps a member silent for so long." },
   { number: 29, what: "a consumer meets an error that it does not get over by itself",
-    tests: [{ file: "test/resilience/reactors.test.ts", name: "%s" }, { file: "test/resilience/services.test.ts", name: "%s" }],
+    tests: [{ file: "test/resilience/reactors.test.ts", name: "%s" }, { file: "test/resilience/services.test.ts", name: "%s" }, { file: "test/resilience/intake-service.test.ts", name: "%s" }],
   },
   { number: 30, what: "a broker is started anew",
     tests: [{ file: "test/contract/kafka-faults.test.ts", name: "goes on by itself when its only broker is killed and comes back, with every acknowledged record and each entry once" }],
