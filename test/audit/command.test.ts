@@ -36,11 +36,11 @@ describe("loopledger audit", () => {
     const brief = await here.cli("audit", ...given);
     expect(brief.out).toMatch(/^1 session: \d+ records accepted/m);
     expect(brief.out).not.toMatch(/^- +0 /m);
-    expect(brief.err).toMatch(/\d+ situations of \d+ that prove something were never seen: --coverage names them\./);
+    expect(brief.err).toMatch(/\d+ of the \d+ situations that a test run looks for did not come up here, which is no fault: --coverage names them\.\nEverything that could be judged holds\.\n$/);
     for (const flag of ["--coverage", "--require-coverage"]) {
       const whole = await here.cli("audit", ...given, flag);
       expect(whole.out).toMatch(/^- +0 +contested_claim/m);
-      expect(whole.err).not.toContain("never seen");
+      expect(whole.err).not.toContain("did not come up");
     }
   });
 
@@ -48,6 +48,9 @@ describe("loopledger audit", () => {
     const ran = await here.cli("audit", ...given, "--require-coverage", "--json");
     expect(ran.code).toBe(2);
     expect(ran.json()).toMatchObject({ exit: 2, violations: [], uncovered: expect.arrayContaining(["contested_claim"]) });
+    const told = await here.cli("audit", ...given, "--require-coverage");
+    const unseen = told.out.match(/^- +0 /gm)?.length ?? 0;
+    expect(told).toMatchObject({ code: 2, err: expect.stringMatching(new RegExp(`\\n${unseen} of the \\d+ situations that --require-coverage asks for were not seen [^\n]*\\n$`)) });
   });
 
   test("leaves with 3 where a file is missing or holds no such rows, and names the line", async () => {

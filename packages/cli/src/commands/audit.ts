@@ -59,7 +59,7 @@ async function run(context: CommandContext, options: Options): Promise<ExitCode>
   const report = audit(inputs, settingsOf(context, options));
   const code = exitOf(report, options.requireCoverage ?? false);
   if (context.json) context.print.json({ exit: code, ...report });
-  else show(context, report, options.coverage === true || options.requireCoverage === true);
+  else show(context, report, { everything: options.coverage === true || options.requireCoverage === true, required: options.requireCoverage === true });
   return code;
 }
 
@@ -127,11 +127,20 @@ async function ownLedger(context: CommandContext): Promise<Required<Pick<AuditIn
   });
 }
 
-function show({ print }: CommandContext, { violations, counts, coverage, uncovered, sessions }: Report, everything: boolean): void {
+interface Shown {
+  /** The situations that were never seen too. */
+  readonly everything: boolean;
+  /** Those situations are a failure. */
+  readonly required: boolean;
+}
+
+function show({ print }: CommandContext, { violations, counts, coverage, uncovered, sessions }: Report, { everything, required }: Shown): void {
   for (const violation of violations) print.line(JSON.stringify(violation));
   const voids = Object.entries(counts.void).map(([reason, count]) => `${reason} ${count}`);
   print.line(`${counted(sessions, "session")}: ${counts.accepted} records accepted, ${counts.held} held, void: ${voids.length > 0 ? voids.join(", ") : "none"}.`);
   for (const { name, what, count } of coverage) if (everything || count > 0) print.line(`${count > 0 ? " " : "-"} ${String(count).padStart(6)}  ${name.padEnd(24)} ${what}`);
-  if (!everything && uncovered.length > 0) print.note(`${counted(uncovered.length, "situation")} of ${coverage.length} that prove something ${uncovered.length === 1 ? "was" : "were"} never seen: --coverage names them.`);
+  const unseen = `${uncovered.length} of the ${counted(coverage.length, "situation")}`;
+  if (!everything && uncovered.length > 0) print.note(`${unseen} that a test run looks for did not come up here, which is no fault: --coverage names them.`);
   print.note(violations.length === 0 ? "Everything that could be judged holds." : `${counted(violations.length, "violation")}.`);
+  if (required && uncovered.length > 0) print.note(`${unseen} that --require-coverage asks for ${uncovered.length === 1 ? "was" : "were"} not seen (the lines with "-"): too little for a proof.`);
 }
