@@ -48,6 +48,10 @@ test("ls lists without a projector, newest first, by disposition and page by pag
   expect((await here.cli("ls", "--json", "--label", "team=web")).rows().map((row) => row["sessionId"])).toEqual(["done-1"]);
   expect(await here.cli("ls", "--json", "--disposition", "cancelled")).toMatchObject({ code: 0, out: "" });
   expect((await here.cli("ls", "--disposition", "over")).code).toBe(2);
+  for (const [label, typed] of [["team", "team=VALUE"], ["two words", "'two words=VALUE'"], ["=web", "NAME=VALUE"]] as const) {
+    expect(await here.cli("ls", "--label", label)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(`ls --label ${typed}`) });
+  }
+  expect((await here.cli("ls", "--json", "--label", "team=")).rows()).toEqual([]);
 });
 
 test("explain answers with the seq that each answer rests on, also of an earlier moment", async () => {

@@ -14,6 +14,9 @@ describe("dead letters", () => {
   test("are listed, shown and put back by the command", async () => {
     stage = await Stage.make();
     const [a, b, c] = [0, 1, 2].map((offset) => `${stage.prefix}.goals-0-${offset}`) as [string, string, string];
+    const none = await stage.run("ls");
+    expect(none).toMatchObject({ code: 0, out: "", err: expect.stringMatching(/no sessions on [\s\S]*LOOPLEDGER_TOPIC_PREFIX names other topics, LOOPLEDGER_KAFKA_BROKERS another Kafka/) });
+    expect(none.err).not.toContain("--data names");
     await stage.put({ key: "mended", value: '{"goal":"Mend it"' }, { key: "two words", value: goalText() }, { key: "k", value: Uint8Array.from([255, 0]), headers: { trace: Uint8Array.from([200]) }, repeats: { trace: [Uint8Array.from([7]), Uint8Array.from([])] } });
     await stage.intake();
     await stage.waitFor("three dead letters", async () => (await stage.letters()).length === 3);
@@ -32,6 +35,8 @@ describe("dead letters", () => {
     const shown = JSON.parse((await stage.run("dlq", "show", c, "--json")).out);
     expect(shown).toMatchObject({ id: c, key: { text: "k" }, value: { base64: "/wA=", text: null }, headers: { trace: { base64: "yA==", text: null } }, repeats: { trace: [{ base64: "Bw==" }, { base64: "" }] }, isCut: false });
     expect(await stage.run("dlq", "show", a)).toMatchObject({ code: 0, out: expect.stringMatching(/not_json[\s\S]*offset 0[\s\S]*mended[\s\S]*\{"goal":"Mend it"/) });
+    expect((await stage.run("dlq", "show", a)).out).toMatch(/dlq replay \S+ {2}with --file to put a mended goal in its place$/m);
+    expect((await stage.run("dlq", "show", b)).out).toMatch(/dlq replay \S+ {2}with --key SESSION to put another key in its place, or --no-key/);
     expect(await stage.run("dlq", "show", "none")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("no dead letter none") });
 
     const file = stage.write("mended.yaml", "goal: Mend it at last\nmaker: m\ncheck: c\n");

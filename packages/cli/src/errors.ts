@@ -7,6 +7,6 @@ export { type Described, describeError, errorText } from "@loopledger/compositio
 /** There is no such session on this ledger. Exit code 2. */
 export function unknownSession(sessionId: string, where: string): CliError {
   return new CliError("unknown_session", `There is no session ${sessionId} on ${where}.`, {
-    next: "`loopledger ls` shows the sessions; --data or LOOPLEDGER_DATA names another data folder.",
+    next: "`loopledger ls` shows the sessions; --data or LOOPLEDGER_DATA names another data folder, on Kafka LOOPLEDGER_TOPIC_PREFIX other topics.",
   });
 }

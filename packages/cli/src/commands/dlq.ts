@@ -79,8 +79,16 @@ function block(letter: ShownLetter, { print: { paint }, hint }: CommandContext):
     `  from ${source.topic}, partition ${source.partition}, offset ${source.offset}${replayedAt === null ? "" : `; put back ${replayedAt}`}`,
     `  key      ${shown(key)}`, ...Object.entries(headers).flatMap(([name, content]) => [...(repeats[name] ?? []), content].map((one) => `  header   ${name}: ${shown(one)}`)),
     `  value    ${bytes === null ? "null" : `${bytes} bytes${isCut ? ", of which the beginning was kept" : ""}`}`, ...(value === null ? [] : [shown(value)]),
-    `  ${paint("cyan", hint(`loopledger dlq replay ${id}`))}  with --file to put a mended goal in its place`,
+    `  ${paint("cyan", hint(`loopledger dlq replay ${id}`))}  ${mendedBy(reason)}`,
   ];
+}
+/** What to add where the same record would be refused again. A `foreign_key` can lie in the key or in the id that the goal has. */
+function mendedBy(reason: string): string {
+  switch (reason) {
+    case "missing_key": case "foreign_key": return "with --key SESSION to put another key in its place, or --no-key for none; with --file for a mended goal";
+    case "id_conflict": return "with --key SESSION to give it another name, where the goal has no id of its own; with --file for a mended goal";
+    default: return "with --file to put a mended goal in its place";
+  }
 }
 function shown(content: ShownBytes | null): string {
   if (content === null) return "null";

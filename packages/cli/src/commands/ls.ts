@@ -1,5 +1,6 @@
 /** `ls`: the sessions of the ledger, newest first. */
 import { disposition as dispositions } from "@loopledger/shared/core/events/fields";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
@@ -25,6 +26,10 @@ function list(context: CommandContext, options: Options): Promise<ExitCode> {
   const { disposition, label, cursor } = options;
   if (disposition !== undefined && !(dispositions.options as readonly string[]).includes(disposition)) {
     throw new UsageError(`--disposition takes ${dispositions.options.join(", ")}, not "${disposition}".`);
+  }
+  if (label !== undefined && !/^[^=]+=/.test(label)) {
+    const name = label.replace(/=.*$/s, "") || "NAME";
+    throw new UsageError(`--label takes name=value, not "${label}".`, { next: `\`loopledger ls --label ${quoted(`${name}=VALUE`)}\` shows those whose label ${name} is VALUE; \`loopledger ls --json\` shows every label.` });
   }
   const limit = options.limit === undefined ? null : wholeNumber(options.limit, { flag: "--limit", least: 1 });
   return withReader(context, async (reader) => {
@@ -52,6 +57,9 @@ async function printTable(context: CommandContext, rows: AsyncIterable<ListRow>,
 function nothingText({ remote, environment, dataFolder, where: place, hint }: CommandContext): string {
   const where = remote?.url ?? place;
   const absent = remote === null && environment.kafkaBrokers === null && !hasLedger(dataFolder);
-  const begins = hint("`loopledger run --help` says how one is begun; --data names another data folder.");
+  const elsewhere = remote !== null ? "--url names another gateway"
+    : environment.kafkaBrokers === null ? "--data names another data folder"
+    : "LOOPLEDGER_TOPIC_PREFIX names other topics, LOOPLEDGER_KAFKA_BROKERS another Kafka";
+  const begins = hint(`\`loopledger run --help\` says how one is begun; ${elsewhere}.`);
   return absent ? `There are no sessions in ${where}: there is no ledger. ${begins}` : `There are no sessions on ${where}. ${begins}`;
 }
