@@ -34,6 +34,8 @@ describe("what is printed can be typed as it stands", () => {
     expect(programOf(hint)).toBe(join(root, "bin/loopledger"));
     expect(wordsOf(hint)).toBe("verify one --data there --config project/loopledger.config.json");
     expect(await typed(hint)).toMatchObject({ code: 0, out: expect.stringContaining("holds") });
+    const explained = await shop.run("explain", "one", "--data", "there", "--config", "project/loopledger.config.json");
+    expect(wordsOf(explained.out.trimEnd().split("\n").at(-1)?.trim() ?? "")).toBe("verify one --data there --config project/loopledger.config.json");
     const again = await shop.run("dev", "--once", "--port", "0", "--project", "project", "--data", "there");
     expect(await typed(commandIn(again.out))).toMatchObject({ code: 0 });
   });
@@ -83,6 +85,7 @@ describe("a session of a run goes on with its own line", () => {
     shop.write("check.sh", "#!/bin/sh\ntest -e go\n");
     await shop.run("run", "wait for go", "--maker", "./maker.sh", "--check", "./check.sh", "--id", "own", "--iterations", "1");
     const raised = await shop.run("budget", "own", "--iterations", "+1");
+    expect(raised.out).toContain("Nobody has claimed it: build of iteration 2 is open.");
     const line = "run 'wait for go' --maker ./maker.sh --check ./check.sh --id own";
     for (const { out, err } of [raised, await shop.run("explain", "own"), await shop.run("advance", "own")]) expect(out + err).toContain(line);
     mkdirSync(join(shop.folder, "inner"));
