@@ -47,6 +47,20 @@ test("in git each change of HEAD, index, working tree and untracked files is ano
   expect(await workspaceRevision(folder)).toBe(revisions[3]);
 });
 
+test("a file that was changed in the very moment in which it was added is seen, though its size and its times are the same", async () => {
+  const { folder, git } = await repository();
+  git("config", "core.trustctime", "false");
+  const moment = Math.floor(Date.now() / 1000) - 10;
+  await utimes(join(folder, "a.txt"), moment, moment);
+  git("add", "a.txt");
+  await utimes(join(folder, ".git", "index"), moment, moment);
+  const [before, after] = await revisionsOf(folder, [async () => {
+    await writeFile(join(folder, "a.txt"), "two\n");
+    await utimes(join(folder, "a.txt"), moment, moment);
+  }]);
+  expect(after).not.toBe(before);
+});
+
 test("ignored files and the data folder do not count", async () => {
   const { folder } = await repository();
   const data = join(folder, ".loopledger");

@@ -1,6 +1,6 @@
 /** A revision of a git workspace, taken without changing the repository: index and new objects go to a temporary folder. */
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, realpath, rm, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { promisify } from "node:util";
@@ -79,12 +79,21 @@ async function outsOf(leaveOut: readonly string[], top: string): Promise<string[
   return inside;
 }
 
+/**
+ * A copy keeps what git knows of unchanged files, so that only changed ones are read. It keeps the time too: git reads a file again that
+ * is not older than the index, since it may have been changed in the very moment in which it was last looked at.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  const time = Math.floor((await stat(from)).mtimeMs) / 1000;
+  await copyFile(from, to);
+  await utimes(to, time, time);
+}
+
 async function workingTree(git: Git, repository: Repository, left: readonly string[]): Promise<string> {
   const temporary = await mkdtemp(join(tmpdir(), "loopledger-revision-"));
   try {
     const index = join(temporary, "index");
-    // A copy keeps what git knows of unchanged files, so that only changed ones are read.
-    await copyFile(repository.index, index).catch(() => undefined);
+    await copyIndex(repository.index, index).catch(() => undefined);
     const environment = {
       GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: join(temporary, "objects"), GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objects,
     };
