@@ -3,12 +3,14 @@ import { statusFeedContract } from "@loopledger/shared/contracts";
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import { partitionOf } from "@loopledger/shared/core/placement";
 import { openKafkaStatusFeed, openTopicWriter, statusTopic } from "@loopledger/shared/kafka";
+import { openKafkaAdmin } from "@loopledger/shared/kafka-admin";
 import { createMemoryStatusFeed } from "@loopledger/shared/memory";
 import { openRegistrySchemas } from "@loopledger/shared/registry";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import * as vitest from "vitest";
 import { Link } from "../../packages/shared/src/adapters/kafka/link.ts";
 import { kafkaBrokers, makeTopics, registryUrl, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
+import { until } from "../support/until.ts";
 
 vitest.vi.setConfig({ testTimeout: 120_000 });
 const clock = createSystemClock();
@@ -39,6 +41,13 @@ async function onTopic({ inWireFormat }: { readonly inWireFormat: boolean }) {
     partitions, ledgerId, tooLarge: "x".repeat(10_000_000),
     open: async (id = ledgerId) => kept(openKafkaStatusFeed({ connection, prefix, ledger: { ledgerId: id, partitions }, clock, ids, schemas })),
     writeOutside: async (sessionId: SessionId, document: string) => kept(await openTopicWriter({ connection, topic: statusTopic(prefix), clock, ids })).write([{ key: sessionId, value: document }]),
+    /** Under the same name, while its writers live. */
+    makeAnew: async () => {
+      const admin = kept(await openKafkaAdmin(connection));
+      await admin.remove([statusTopic(prefix)]);
+      await until(async () => !(await admin.list()).includes(statusTopic(prefix)), { what: "the topic to be gone" });
+      await makeTopics(prefix, { partitions });
+    },
     close: async () => {
       for (const close of closing.reverse()) await close();
       await removeTopics(prefix);
@@ -63,6 +72,27 @@ vitest.test.each([false, true])("a step of the projector, all of one partition, 
     vitest.expect(requests.mock.calls.filter(([api]) => api === "Produce").length).toBe(3);
   } finally {
     requests.mockRestore();
+    await topic.close();
+  }
+});
+
+vitest.test("a topic that is made anew under a live feed: what is claimed on it out of memory of the old one does not count, for anybody", async () => {
+  const topic = await onTopic({ inWireFormat: false });
+  try {
+    const feed = await topic.open();
+    const [one = "" as SessionId] = Array.from({ length: 100 }, (_, number) => `session-${number}` as SessionId).filter((id) => partitionOf(id, partitions) === 1);
+    const step = { partition: 1, position: 9 as Offset, statuses: [{ sessionId: one, document: "{}" }], claim: { looked: new Map([[1, 3]]) } };
+    const first = { ...step, claim: { looked: new Map([[1, 0]]) } };
+    for (let written = 0; written < 3; written++) await feed.write(first);
+    vitest.expect((await feed.claims()).fed).toEqual(new Map([[1, 9]]));
+    await topic.makeAnew();
+    await vitest.expect(feed.write(step)).rejects.toMatchObject({ code: "ledger_unreachable", message: vitest.expect.stringContaining("made anew") });
+    // One that begins now knows nothing of the old topic: the claim tells by itself that it cannot be true.
+    vitest.expect(await (await topic.open()).claims()).toEqual({ fed: new Map(), looked: new Map() });
+    vitest.expect(await feed.claims()).toEqual({ fed: new Map(), looked: new Map() });
+    await feed.write({ ...step, claim: { looked: new Map([[1, 1]]) } });
+    vitest.expect(await feed.claims()).toEqual({ fed: new Map([[1, 9]]), looked: new Map([[1, 1]]) });
+  } finally {
     await topic.close();
   }
 });

@@ -1,6 +1,7 @@
 /** The topic of goals and the dead letters, in memory and on Kafka: the same behaviour. */
 import { deadLettersContract, inboxContract } from "@loopledger/shared/contracts";
-import { openKafkaDeadLetters, openKafkaInbox } from "@loopledger/shared/kafka";
+import { openKafkaDeadLetters, openKafkaInbox, openTopicWriter } from "@loopledger/shared/kafka";
+import type { InboxRecord } from "@loopledger/shared/ports";
 import { createMemoryDeadLetters, createMemoryInbox } from "@loopledger/shared/memory";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import * as vitest from "vitest";
@@ -42,3 +43,23 @@ deadLettersContract(vitest, "memory", async () => {
 });
 inboxContract(vitest, "kafka", async () => ({ ...(await onKafka((options) => openKafkaInbox({ ...options, clock, ids }))), until: wait }));
 deadLettersContract(vitest, "kafka", () => onKafka((options) => openKafkaDeadLetters({ ...options, clock, ids })));
+
+vitest.test("headers of any kind are taken as other clients write them: without a value, by the thousand, of names that every object knows", async () => {
+  const prefix = uniquePrefix("intake");
+  const connection = { brokers: (await kafkaBrokers()).split(",") };
+  await makeTopics(prefix, { partitions: 1 });
+  const [inbox, writer] = [openKafkaInbox({ connection, prefix, clock, ids }), await openTopicWriter({ connection, topic: `${prefix}.goals`, clock, ids })];
+  try {
+    const many = Array.from({ length: 5_000 }, () => Buffer.alloc(0));
+    await writer.write([{ key: "k", value: "v", headers: { none: null as never, ["__proto__"]: "p", constructor: "c", many: "last" }, repeats: { many } }]);
+    const got: InboxRecord[] = [];
+    const reader = await inbox.read({ handle: async (records) => void got.push(...records), gap: () => undefined, troubled: () => undefined });
+    await wait(() => got.length === 1, "the record");
+    await reader.close();
+    vitest.expect(Object.entries(got[0]?.headers ?? {}).map(([name, content]) => [name, Buffer.from(content).toString()])).toEqual([["none", ""], ["__proto__", "p"], ["constructor", "c"], ["many", "last"]]);
+    vitest.expect(got[0]?.repeats?.["many"]).toHaveLength(5_000);
+  } finally {
+    await Promise.all([inbox.close(), writer.close()]);
+    await removeTopics(prefix);
+  }
+});

@@ -26,6 +26,8 @@ export interface AppenderOptions {
   readonly check: (partition: number) => Promise<void>;
   /** Nobody may go on with this ledger. */
   readonly lost: (error: LoopledgerError) => void;
+  /** Told where a partition goes on behind what was just acknowledged. */
+  readonly written?: (partition: number, next: number) => void;
   /** An outage has begun. */
   readonly troubled: (error: unknown) => void;
 }
@@ -127,19 +129,21 @@ export class Appender {
     for (const lane of batches.keys()) {
       const part = answers.get(lane.partition);
       if (part === undefined) this.#again(lane, failure);
-      else this.#answer(lane, part, before.get(lane.partition) ?? 0);
+      else this.#answer(lane, part, { read: before.get(lane.partition) ?? 0, count: batches.get(lane)?.length ?? 0 });
     }
     this.#settle();
     this.#schedule();
   }
 
   /** `read` is how far the partition had been read when the records were sent: they cannot stand before that. */
-  #answer(lane: AppendLane, part: ProducedPart, read: number): void {
+  #answer(lane: AppendLane, part: ProducedPart, { read, count }: { readonly read: number; readonly count: number }): void {
     lane.isBusy = false;
     const where = `partition ${part.partition} of ${this.#options.topology.topic}`;
     if (part.errorCode === 0) {
-      if (Number(part.baseOffset) >= read) lane.written();
-      else this.#lose(new LoopledgerError("ledger_lost", `A record went to offset ${part.baseOffset} of ${where}, and it had been read up to ${read}: the log is another one.`));
+      if (Number(part.baseOffset) >= read) {
+        this.#options.written?.(lane.partition, Number(part.baseOffset) + count);
+        lane.written();
+      } else this.#lose(new LoopledgerError("ledger_lost", `A record went to offset ${part.baseOffset} of ${where}, and it had been read up to ${read}: the log is another one.`));
       return;
     }
     switch (codeMeaning(part.errorCode)) {

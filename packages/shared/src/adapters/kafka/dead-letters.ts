@@ -140,8 +140,8 @@ function rowOf({ source, reason, detail, at, cutFrom }: LetterNotes, { value }: 
 }
 
 function contentOf({ key, value, headers }: FetchedRecord): Pick<DeadLetter, "key" | "value" | "headers" | "repeats"> {
-  const originals: Record<string, Uint8Array> = {};
-  const repeats: Record<string, Uint8Array[]> = {};
+  const originals: Record<string, Uint8Array> = Object.create(null);
+  const repeats: Record<string, Uint8Array[]> = Object.create(null);
   for (const name of Object.keys(headers)) {
     const [original, content] = [originalName(name), headers[name]];
     const all = (Array.isArray(content) ? (content as readonly Buffer[]) : content === undefined ? [] : [content as Buffer]).map((one) => new Uint8Array(one));

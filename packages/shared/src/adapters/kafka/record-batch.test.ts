@@ -63,6 +63,15 @@ describe("a batch of records", () => {
     expect(Object.entries(read?.headers ?? {}).map(([name, one]) => [name, String(one)])).toEqual([["__proto__", "1,2"], ["constructor", "3"]]);
   });
 
+  it("is refused where any bit of it is another one, and none of its records is shown", async () => {
+    const whole = encodeBatch(records.slice(1, 4), timeMs);
+    for (let bit = 21 * 8; bit < whole.length * 8; bit++) {
+      const bytes = Buffer.from(whole);
+      bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      await expect(decodeBatches(bytes)).rejects.toThrow("is damaged");
+    }
+  });
+
   it("of the format before this one is left to the client", async () => {
     const bytes = encodeBatch(records.slice(0, 1), timeMs);
     bytes[16] = 1;

@@ -2,7 +2,8 @@
  * Record batches (format 2) to bytes and back. The client's own encoder and decoder make several objects a field; these make one a record.
  *
  * B1. What is written is one batch, uncompressed, of no producer, with the checksum over everything behind it.
- * B2. What is read is every whole batch of a piece, in any codec; a batch that the piece cuts off is left for the next request.
+ * B2. What is read is every whole batch of a piece, in any codec; a batch that the piece cuts off is left for the next request. One whose
+ *     checksum is not that of its bytes is never taken for what somebody wrote: it is thrown, and with it everything behind it.
  * B3. Offsets and times up to 2^53 are exact.
  */
 import { decompress } from "./codecs.ts";
@@ -187,6 +188,13 @@ class BatchRecord implements FetchedRecord {
   }
 }
 
+/** What stands on the broker's disk, or came over the wire, is not what was written. */
+export class DamagedBatch extends Error {
+  constructor(offset: number) {
+    super(`The batch at offset ${offset} is damaged: its checksum is not that of its bytes. See that a replica that is whole leads the partition, or restore it from a copy.`);
+  }
+}
+
 /** The records of the whole batches of a piece; null where one of them is of a format before this one. */
 export async function decodeBatches(bytes: Buffer): Promise<FetchedRecord[] | null> {
   const records: FetchedRecord[] = [];
@@ -194,6 +202,7 @@ export async function decodeBatches(bytes: Buffer): Promise<FetchedRecord[] | nu
     const batch = bytes.subarray(from, from + lengthEnd + bytes.readInt32BE(from + at.length));
     if (bytes[from + at.magic] !== format) return null;
     if (from + lengthEnd + bytes.readInt32BE(from + at.length) > bytes.length) break;
+    if (batch.readUInt32BE(at.checksum) !== checksum(batch, at.attributes)) throw new DamagedBatch(longAt(batch, 0));
     const attributes = batch.readInt16BE(at.attributes);
     const codec = attributes & codecMask;
     const [body, start] = codec === 0 ? [batch, at.records] as const : [await decompress(codec, batch.subarray(at.records)), 0] as const;

@@ -5,7 +5,9 @@
  *     last one claims is true once it is there.
  * S2. Only where the topic has as many partitions as the ledger do claims say anything: a session's status and its records then lie
  *     under the same number, and a claim stands behind everything that it speaks of.
- * S3. Values pass through the schema registry where there is one; reading asks no registry.
+ * S3. A claim of having looked through more than stands before it speaks of another topic; and once this process sees that the topic was
+ *     made anew, no claim that it finds there counts: a paused writer may have put what it knew of the old one onto it.
+ * S4. Values pass through the schema registry where there is one; reading asks no registry.
  */
 import type { Offset, SessionId } from "../../core/brand.ts";
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
@@ -14,6 +16,7 @@ import { headersOfStatus, notesOfStatus, type StatusNotes } from "../../core/top
 import type { Clock, FeedStep, Ids, Schemas, StatusFeed } from "../../ports/index.ts";
 import type { KafkaConnection } from "./connection.ts";
 import { textOf } from "./entries.ts";
+import { Shown } from "./reading.ts";
 import { Lazily, TopicLog } from "./topic-log.ts";
 import { openTopicWriter, type RawRecord, type TopicWriter } from "./topic-writer.ts";
 import type { FetchedRecord } from "./wire.ts";
@@ -49,12 +52,16 @@ class KafkaStatusFeed implements StatusFeed {
   readonly #options: KafkaStatusFeedOptions;
   readonly #topic: string;
   readonly #log: Lazily<TopicLog>;
+  /** How far the topic is known to go. */
+  #shown = new Shown();
+  /** The topic was made anew: claims before these offsets do not count; null where that is still to be found out. */
+  #anewUpTo: ReadonlyMap<number, number> | null = new Map();
 
   constructor(options: KafkaStatusFeedOptions) {
     const { connection, clock, ids, prefix, log } = options;
     this.#options = options;
     this.#topic = statusTopic(prefix);
-    this.#writer = new Lazily(() => openTopicWriter({ connection, topic: this.#topic, clock, ids, log }), (opened) => opened.close());
+    this.#writer = new Lazily(() => openTopicWriter({ connection, topic: this.#topic, clock, ids, log, shown: this.#shown }), (opened) => opened.close());
     this.#log = new Lazily(() => TopicLog.open({ connection, topic: this.#topic, clock }), (opened) => opened.close());
   }
 
@@ -66,7 +73,7 @@ class KafkaStatusFeed implements StatusFeed {
     const tooLarge: SessionId[] = [];
     for (const [index, answer] of answers.entries()) {
       if (answer.status === "fulfilled") continue;
-      if (!isLoopledgerError(answer.reason, "batch_too_large")) throw answer.reason;
+      if (!isLoopledgerError(answer.reason, "batch_too_large")) throw await this.#judged(answer.reason);
       tooLarge.push((step.statuses[index] as FeedStep["statuses"][number]).sessionId);
     }
     return tooLarge;
@@ -76,13 +83,15 @@ class KafkaStatusFeed implements StatusFeed {
     const fed = new Map<number, Offset>();
     const looked = new Map<number, number>();
     const { partitions } = await this.#writer.get();
-    await this.#walk({ lastMax: CLAIM_REACH }, ({ key }, notes) => {
+    const ends = await this.#walk({ lastMax: CLAIM_REACH }, ({ key, offset }, notes) => {
       if (notes === null || notes.looked === null || notes.ledgerId !== this.#options.ledger.ledgerId || !this.#areClaims(partitions)) return;
-      const { partition, offset } = notes.position;
-      if (offset > (fed.get(partition) ?? 0)) fed.set(partition, offset);
       const place = placeOf(key, partitions);
+      if (notes.looked > Number(offset) || this.#anewUpTo === null || Number(offset) < (this.#anewUpTo.get(place) ?? 0)) return;
+      const { partition, offset: folded } = notes.position;
+      if (folded > (fed.get(partition) ?? 0)) fed.set(partition, folded);
       if (notes.looked > (looked.get(place) ?? 0)) looked.set(place, notes.looked);
     });
+    this.#anewUpTo ??= ends;
     return { fed, looked };
   }
 
@@ -118,14 +127,23 @@ class KafkaStatusFeed implements StatusFeed {
     return partitions === this.#options.ledger.partitions;
   }
 
-  /** A topic that is another one now is none that a ledger is lost with. */
   async #walk(reach: Parameters<TopicLog["walk"]>[1], visit: (record: FetchedRecord, notes: StatusNotes | null) => void): Promise<ReadonlyMap<number, number>> {
     try {
-      return await this.#log.use((log) => log.walk((record) => visit(record, notesOfStatus(textHeaders(record))), reach));
+      const ends = await this.#log.use((log) => log.walk((record) => visit(record, notesOfStatus(textHeaders(record))), reach));
+      for (const [partition, end] of ends) this.#shown.note(partition, end);
+      return ends;
     } catch (error) {
-      if (!isLoopledgerError(error, "ledger_lost")) throw error;
-      throw new LoopledgerError("ledger_unreachable", `The topic ${this.#topic} was emptied or made anew: ${error.message}`, { cause: error });
+      throw await this.#judged(error);
     }
+  }
+
+  /** A topic that is another one now is none that a ledger is lost with: it is begun anew. */
+  async #judged(error: unknown): Promise<unknown> {
+    if (!isLoopledgerError(error, "ledger_lost")) return error;
+    this.#shown = new Shown();
+    this.#anewUpTo = null;
+    await Promise.all([this.#writer.renew(), this.#log.renew()]);
+    return new LoopledgerError("ledger_unreachable", `The topic ${this.#topic} was emptied or made anew: ${error.message}`, { cause: error });
   }
 }
 

@@ -122,11 +122,15 @@ export class Lazily<T> {
       throw error;
     }
   }
-  async close(): Promise<void> {
-    this.#isClosed = true;
+  /** The next one gets a new connection. */
+  async renew(): Promise<void> {
     const opened = this.#opened;
     this.#opened = null;
     await opened?.then(this.#close, () => undefined);
+  }
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.renew();
   }
 
   #drop(opening: Promise<T>): boolean {

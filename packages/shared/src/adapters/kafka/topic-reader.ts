@@ -259,10 +259,12 @@ class Member {
 }
 
 function toTopicRecord(topic: string, partition: number, { key, value, headers, offset, timestamp }: KafkaMessage): TopicRecord {
-  const named: Record<string, Uint8Array> = {};
-  const repeats: Record<string, Uint8Array[]> = {};
+  // Names come from anybody: none of them may be one that an object has by itself.
+  const named: Record<string, Uint8Array> = Object.create(null);
+  const repeats: Record<string, Uint8Array[]> = Object.create(null);
   for (const [name, content] of Object.entries(headers ?? {})) {
-    const all = (Array.isArray(content) ? content : content === undefined ? [] : [content]).map((one) => (typeof one === "string" ? Buffer.from(one) : one));
+    // A header without a value is one of no bytes; the client gives null for it, whatever its types say.
+    const all = (Array.isArray(content) ? content : content === undefined ? [] : [content]).map((one) => (typeof one === "string" ? Buffer.from(one) : ((one as Buffer | null) ?? Buffer.alloc(0))));
     const last = all.pop();
     if (last !== undefined) named[name] = last;
     if (all.length > 0) repeats[name] = all;

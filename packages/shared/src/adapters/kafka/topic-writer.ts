@@ -28,6 +28,8 @@ export interface TopicWriterOptions {
   readonly topic: string;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** How far the topic is known to go; what is acknowledged is noted. A record that goes to a place before it is `ledger_lost`: the topic is another one. */
+  readonly shown?: Shown | undefined;
   /** Told when an outage begins. */
   readonly log?: ((error: unknown) => void) | undefined;
 }
@@ -36,14 +38,14 @@ export interface TopicWriter {
   readonly partitions: number;
   /**
    * Fulfilled when every record is as durable as the topic's settings make it. Records of one key keep their order. After a lost
-   * answer a record may be there twice. Throws `ledger_unreachable`, `ledger_read_only`, `batch_too_large`.
+   * answer a record may be there twice. Throws `ledger_unreachable`, `ledger_read_only`, `batch_too_large`, `ledger_lost`.
    */
   write(records: readonly RawRecord[]): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Throws `ledger_unreachable` where no broker answers or the topic is not there. */
-export async function openTopicWriter({ connection, topic, clock, ids, log }: TopicWriterOptions): Promise<TopicWriter> {
+export async function openTopicWriter({ connection, topic, clock, ids, log, shown = new Shown() }: TopicWriterOptions): Promise<TopicWriter> {
   const topology = new Topology({ connection, topic, clock, isLedger: false });
   try {
     await meetTopic(topology, clock);
@@ -53,7 +55,7 @@ export async function openTopicWriter({ connection, topic, clock, ids, log }: To
   }
   const { partitions } = topology;
   const appender = new Appender({
-    topology, clock, shown: new Shown(), check: async () => undefined, lost: (error) => log?.(error), troubled: (error) => log?.(unreachable(topic, error)),
+    topology, clock, shown, written: (partition, next) => shown.note(partition, next), check: async () => undefined, lost: (error) => log?.(error), troubled: (error) => log?.(unreachable(topic, error)),
   }, partitions);
   let isClosed = false;
   return {
