@@ -32,6 +32,14 @@ describe("dev", () => {
     expect(shop.lines("work")).toHaveLength(2);
   });
 
+  test("--once carries what was submitted beside the project's goals too, before it leaves", async () => {
+    project();
+    shop.write("extra.yaml", "id: extra\ngoal: Once more\nmaker: m\ncheck: c\n");
+    await shop.run("submit", "extra.yaml");
+    expect(await shop.run("dev", "--once", "--port", "0")).toMatchObject({ code: 0 });
+    for (const id of ["extra", "two"]) expect(await shop.run("status", id, "--exit-code")).toMatchObject({ code: 0 });
+  });
+
   test("--once leaves with the code of a goal that waits", async () => {
     project();
     shop.write("goals/two.yaml", "id: two\ngoal: Two lines\nmaker: m\ncheck: c\nbudget: { iterations: 1 }\n");

@@ -17,7 +17,7 @@ interface Options { readonly once?: boolean; readonly port?: string; readonly pr
 export const register: Register = (program, bind) => {
   program.command("dev")
     .description("All roles in this one process, the API on 127.0.0.1:7420, and each goal of the project's goals/ that the ledger does not know.")
-    .option("--once", "leave when all goals have ended or wait, with their exit code")
+    .option("--once", "leave when all goals, and what was submitted beside them, have ended or wait, with their exit code")
     .option("--port <n>", "the API's port (default 7420; 0 = any free one)")
     .option("--project <folder>", "the project's folder (default: this one)")
     .addHelpText("after", example("loopledger dev --project examples/repair", "loopledger dev --once"))

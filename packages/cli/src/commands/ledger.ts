@@ -88,10 +88,12 @@ export function verdictRows({ ids, ledger }: { readonly ids: Source["ids"]; read
   };
 }
 
+/** Null where it is no object, or nested so deeply that it could not be written out again: then it is shown as the text that it is. */
 function envelopeOf(value: string | null): Readonly<Record<string, unknown>> | null {
   if (value === null) return null;
   try {
     const read: unknown = JSON.parse(value);
+    JSON.stringify({ row: { read } });
     return read !== null && typeof read === "object" && !Array.isArray(read) ? (read as Record<string, unknown>) : null;
   } catch {
     return null;

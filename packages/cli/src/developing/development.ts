@@ -72,7 +72,9 @@ export class Development {
       return untilLedgerIsLost(engine);
     }
     const states: SessionState[] = [];
-    for (const id of sessions) states.push(await this.#untilSettled(id, services));
+    for (let ids = sessions; ids.length > 0 && !draining.signal.aborted; ids = await this.#leftToThis(states, services)) {
+      for (const id of ids) states.push(await this.#untilSettled(id, services));
+    }
     return this.#leave(states, services);
   }
 
@@ -103,6 +105,20 @@ export class Development {
     if (kind === "conflict") dim(`${file} is not the goal that ${sessionId} was started with; that session is left as it is. Give the file another id to start it.`);
     if (kind === "same") dim(isSettled(state) ? knownWords(context, state) : `${sessionId} goes on where it was.`);
     return sessionId;
+  }
+
+  /** Sessions that others submitted, that can go on here, and that no other live process holds. */
+  async #leftToThis(known: readonly SessionState[], { crew }: Services): Promise<SessionId[]> {
+    const { open: { engine }, project } = this.#parts;
+    const { claims } = servedBy(project);
+    const left: SessionId[] = [];
+    for (const id of engine.folds.ids()) {
+      const state = engine.folds.peek(id);
+      if (!state?.submission || isSettled(state) || !claims(state) || known.some(({ sessionId }) => sessionId === id)) continue;
+      const isHeld = state.owner !== null && state.owner.id !== engine.ownerId && (await crew.liveness.look(state.owner)) === "live";
+      if (!isHeld) left.push(id);
+    }
+    return left;
   }
 
   async #untilSettled(sessionId: SessionId, services: Services): Promise<SessionState> {
