@@ -35,8 +35,8 @@ describe("dead letters", () => {
     const shown = JSON.parse((await stage.run("dlq", "show", c, "--json")).out);
     expect(shown).toMatchObject({ id: c, key: { text: "k" }, value: { base64: "/wA=", text: null }, headers: { trace: { base64: "yA==", text: null } }, repeats: { trace: [{ base64: "Bw==" }, { base64: "" }] }, isCut: false });
     expect(await stage.run("dlq", "show", a)).toMatchObject({ code: 0, out: expect.stringMatching(/not_json[\s\S]*offset 0[\s\S]*mended[\s\S]*\{"goal":"Mend it"/) });
-    expect((await stage.run("dlq", "show", a)).out).toMatch(/dlq replay \S+ {2}with --file to put a mended goal in its place$/m);
-    expect((await stage.run("dlq", "show", b)).out).toMatch(/dlq replay \S+ {2}with --key SESSION to put another key in its place, or --no-key/);
+    expect((await stage.run("dlq", "show", a)).out).toMatch(/dlq replay \S+(?: --data \S+)? {2}with --file to put a mended goal in its place$/m);
+    expect((await stage.run("dlq", "show", b)).out).toMatch(/dlq replay \S+(?: --data \S+)? {2}with --key SESSION to put another key in its place, or --no-key/);
     expect(await stage.run("dlq", "show", "none")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("no dead letter none") });
 
     const file = stage.write("mended.yaml", "goal: Mend it at last\nmaker: m\ncheck: c\n");
