@@ -1,8 +1,11 @@
 /** The health endpoint of a process without a gateway: `/healthz` lives, `/readyz` takes work, `/metrics` in Prometheus text. */
 import { type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { exitCodes } from "../exit-codes.ts";
 import { Refusal } from "../refusals.ts";
+
+/** Longest wait for an answer of this host, in ms. */
+const answerMsMax = 1_000;
 
 export interface Health {
   readonly port: number;
@@ -44,14 +47,15 @@ export async function startHealth({ port, host, unready, figures }: HealthOption
   };
 }
 
-/** Throws `port_taken` where another process listens there. */
+/** Throws `port_taken` where another process listens there. It only asks: whoever waits for this port must not find one that closes again. */
 export async function refuseTakenPort({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
   if (port === 0) return;
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once("error", (error: NodeJS.ErrnoException) => (error.code === "EADDRINUSE" ? reject(portTaken(port)) : resolve()));
-    probe.listen(port, host, () => probe.close(() => resolve()));
+  const probe = connect({ host, port, timeout: answerMsMax });
+  const isAnswered = await new Promise<boolean>((resolve) => {
+    probe.once("connect", () => resolve(true)).once("error", () => resolve(false)).once("timeout", () => resolve(false));
   });
+  probe.destroy();
+  if (isAnswered) throw portTaken(port);
 }
 
 export function portTaken(port: number, hint = "Name another port with --port; --port 0 takes any free one."): Refusal {
