@@ -68,6 +68,6 @@ test("a fourth worker has its share of the steps five seconds after it is there"
   const dones = await until(() => (builds().length > 200 ? builds() : null), { what: "steps after five seconds", timeoutMs: patienceMs });
   const its = dones.filter(({ ownerId }) => !before.has(ownerId));
   process.stdout.write(`fourth worker: ${its.length} of ${dones.length} steps\n`);
-  // A quarter of the sessions is its own, give or take what chance does with two hundred of them: less than half of that it does not.
-  expect(its.length / dones.length).toBeGreaterThan(0.12);
+  // A quarter of the sessions is its own, give or take what chance does with two hundred of them.
+  expect(its.length / dones.length).toBeGreaterThan(0.15);
 });
