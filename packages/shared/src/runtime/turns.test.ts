@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 interface Joining { readonly cycles?: number; readonly takesMs?: number; readonly handlers?: HandlerNames | null }
-interface Peer { readonly engine: Engine; readonly process: MemoryProcess; readonly ran: string[] }
+interface Peer { readonly engine: Engine; readonly process: MemoryProcess; readonly ran: string[]; readonly stop: () => Promise<void> }
 
 function world() {
   const clock = createVirtualClock();
@@ -59,7 +59,7 @@ function world() {
       await liveness.stop();
       await engine.folds.close();
     });
-    return { engine, process, ran };
+    return { engine, process, ran, stop: () => offers.stop() };
   };
   return { clock, join, ownership };
 }
@@ -219,4 +219,22 @@ it("a lease service that has forgotten everybody costs no session a turn for lon
   await submit(peers[0] as Peer, names(30));
   await clock.advance(400);
   expect([seen.length, rivals(seen)]).toEqual([30, 0]);
+});
+
+it("an orderly stop is over within five seconds, whatever a step still waits for", async () => {
+  const { clock, join } = world();
+  const peer = await join({ takesMs: 60_000 });
+  await clock.advance(leaseMs);
+  await submit(peer, names(1));
+  await clock.advance(400);
+  expect(peer.ran).toEqual(names(1));
+  let isOver = false;
+  const stopped = peer.stop().then(() => {
+    isOver = true;
+  });
+  await clock.advance(2_000);
+  expect(isOver).toBe(false);
+  await clock.advance(3_000);
+  expect(isOver).toBe(true);
+  await stopped;
 });
