@@ -1,5 +1,4 @@
 import type { CheckRun, CheckTask } from "@loopledger/shared/core/effects/handling";
-import { repairJson } from "@loopledger/shared/core/json";
 import type { Running } from "@loopledger/shared/ports";
 import type { CheckDefinition } from "../config/definitions.ts";
 import { inconclusive, readValidation, validationBytesMax } from "../results/validation.ts";
@@ -42,5 +41,5 @@ function returned(value: unknown): CheckRun {
   if (text === undefined) return inconclusive("the check returned nothing");
   if (text.length > validationBytesMax) return inconclusive(`what the check returned is larger than ${validationBytesMax} bytes`);
   const read = readJson(text);
-  return read.ok ? readValidation(repairJson(read.value)) : inconclusive(`what the check returned is ${read.why}`);
+  return read.ok ? readValidation(read.value) : inconclusive(`what the check returned is ${read.why}`);
 }

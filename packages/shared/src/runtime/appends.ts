@@ -8,7 +8,7 @@
 import type { Seq, SessionId } from "../core/brand.ts";
 import type { Actor } from "../core/events/envelope.ts";
 import type { Verdict } from "../core/session/evolve.ts";
-import { dueTimers, nextDerived } from "../core/session/derive.ts";
+import { dueTimers, isLastOwed, nextDerived } from "../core/session/derive.ts";
 import type { SessionState } from "../core/session/state.ts";
 import { isLoopledgerError } from "../core/errors.ts";
 import type { Draft, Written } from "./author.ts";
@@ -105,6 +105,7 @@ export function withDerived(engine: Engine, state: SessionState, records: readon
   for (const one of records) add(one, true);
   for (let owed = nextDerived(ahead); owed; owed = nextDerived(ahead)) {
     const written = engine.author.derive(state.sessionId, owed, schedulerActor(engine));
+    if (isLastOwed(ahead, owed)) return [...batch, written];
     if (batch.some((one) => one.record.eventId === written.record.eventId) || !add(written, false)) break;
   }
   return batch;

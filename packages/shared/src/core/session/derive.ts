@@ -30,6 +30,11 @@ export function nextDerived(state: SessionState): DerivedDraft | null {
   return state.owed && !heldBack(state) ? draftOf(state.owed) : null;
 }
 
+/** Nothing is owed behind this record, and it is accepted in this state: a dispatch leaves the word to its owner. */
+export function isLastOwed(state: SessionState, derived: DerivedDraft): boolean {
+  return derived.type === "dispatched" && state.open === null;
+}
+
 /** The timers that are due at `now`, as the records that say so. */
 export function dueTimers(state: SessionState, now: LogTime, sha256: Sha256): DerivedDraft[] {
   if (state.hold || (state.end && state.end.reason !== "incomplete_tool_turn")) return [];

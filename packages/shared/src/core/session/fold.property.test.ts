@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Guard, type Move, Story, Watch, foldAll, foldWithout, goodMoves, makeMove, moveNames, randomOf, sha256, submit, walkGoals } from "../../testing/index.ts";
+import { type Guard, type Move, Story, Watch, entryOf, foldAll, foldWithout, goodMoves, makeMove, moveNames, randomOf, recordOfDraft, sha256, submit, walkGoals } from "../../testing/index.ts";
 import { canonicalJson } from "../json.ts";
+import { isLastOwed, nextDerived } from "./derive.ts";
 import { evolve } from "./evolve.ts";
 import { standingOf, statusOf } from "./status.ts";
 
@@ -33,6 +34,23 @@ describe("whatever is written into the log", () => {
     fc.assert(fc.property(goals, moves, (goal, list) => {
       expect(walked(goal, list).watch.breaches).toEqual([]);
     }), { numRuns: 250 });
+  });
+
+  it("what comes last in a batch is accepted where it is owed, and nothing is owed behind it", () => {
+    let met = 0;
+    fc.assert(fc.property(goals, moves, (goal, list) => {
+      const story = new Story().append(submit(goal));
+      for (const one of list) {
+        makeMove(story, one);
+        const owed = nextDerived(story.state);
+        if (!owed || !isLastOwed(story.state, owed)) continue;
+        met++;
+        const { state, verdicts } = foldAll([entryOf(recordOfDraft(owed), { time: story.clock.next() })], { from: story.state });
+        expect(verdicts[0]?.kind).toBe("accepted");
+        expect(nextDerived(state)).toBeNull();
+      }
+    }), { numRuns: 150 });
+    expect(met).toBeGreaterThan(100);
   });
 
   it("walks get far: they reach every disposition and many a void reason", () => {
