@@ -17,6 +17,7 @@ import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { Family, driveSession, heldBy, isSettled, sessionHeld } from "../running/drive.ts";
 import { attachTo } from "../running/attach.ts";
+import { missingProgram } from "../running/programs.ts";
 import { rolesOf } from "../running/roles.ts";
 import { type RunOptions, type RunPlan, lineOf, planRun } from "../running/plan.ts";
 import { isSameGoal, raiseTo } from "../running/same-goal.ts";
@@ -52,6 +53,10 @@ function runAction(bind: Bind) {
     const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
     const plan = await planRun({ words, options, project, cwd: context.cwd });
     for (const name of options.env ?? []) if (context.environment.variables[name] === undefined) context.print.note(`  --env ${name}: it is not set here, so the commands do not get it.`);
+    for (const judge of Object.values(plan.adHoc.checks)) {
+      const missing = missingProgram(judge, { folder: context.cwd, path: context.environment.variables["PATH"] });
+      if (missing !== null) context.print.note(`  --check ${missing}: no such program is here now. Unless the maker makes it, no verdict will come of it.`);
+    }
     const family = new Family();
     const voice = { tell: context.print.note };
     const draining = drainOnSignals({ exitCode: exitCodes.interrupted, told: () => context.print.note("\nloopledger: letting go; the same line goes on with it.") });
