@@ -37,7 +37,9 @@ export const nestingMax = 200;
 function nestsDeeper(value: unknown, levels: number): boolean {
   if (value === null || typeof value !== "object") return false;
   if (levels === 0) return true;
-  for (const member of Object.values(value)) if (nestsDeeper(member, levels - 1)) return true;
+  if (Array.isArray(value)) return value.some((member) => nestsDeeper(member, levels - 1));
+  // No list of the members is made: every record is looked through.
+  for (const name in value) if (nestsDeeper((value as { readonly [name: string]: unknown })[name], levels - 1)) return true;
   return false;
 }
 
