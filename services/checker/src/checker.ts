@@ -24,6 +24,10 @@ export interface CheckerOptions {
   /** Gets what a running check prints. */
   readonly live?: (sessionId: string, source: "maker" | "check", chunk: Uint8Array) => void;
 }
+interface PinnedCheck {
+  readonly digest: string;
+  readonly pinned: readonly string[];
+}
 interface Review {
   readonly tenure: Tenure;
   readonly open: OpenDispatch;
@@ -52,7 +56,8 @@ async function review(engine: Engine, at: Review, how: { readonly stopping: Abor
   const watch = watchTenure(engine, tenure, { stopping: how.stopping });
   try {
     const before = await check.pin();
-    if (await changed(engine, at, { found: before })) return;
+    const pinned = own(tenure.state.pins, check.name);
+    if (pinned && pinned.digest !== before.digest) return suspendChanged(engine, at, { found: before, expected: pinned });
     const seen = await runFresh(engine, at, { signal: watch.signal, options: how.options });
     if (watch.reason() === "stale") throw new StaleOwner(tenure.sessionId, "stale_epoch");
     if (watch.reason() !== null) return;
@@ -60,7 +65,7 @@ async function review(engine: Engine, at: Review, how: { readonly stopping: Abor
     if (seen.usedUp) return suspend(engine, tenure, { reason: "budget_exhausted", error: `The budget of ${spentToTheLast(tenure.state) ?? "cost or tokens"} is used up` });
     if (seen.refused) return suspend(engine, tenure, { reason: "budget_exhausted", error: "A reservation of the check does not fit into what is left of the budget", detail: { ...seen.refused } as JsonObject });
     const after = await check.pin();
-    if (after.digest !== before.digest && (await changed(engine, at, { found: after, expected: before.digest }))) return;
+    if (after.digest !== before.digest) return suspendChanged(engine, at, { found: after, expected: before });
     const evidence = await fit(engine, tenure.sessionId, seen.run.evidence);
     const draft = checkDraft(tenure.state, open, { ...seen, evidence, check: check.name, pin: before, actor });
     await tenure.append([draft], { follow: true });
@@ -106,19 +111,15 @@ export function checkInput(state: SessionState, open: OpenDispatch): JsonObject 
   return { sessionId: state.sessionId, iteration: open.iteration, leaf: open.leaf, goal: goal?.goal ?? "", inputs: goal?.inputs ?? {}, built } as JsonObject;
 }
 
-/** Suspends the session where the check is not the one that was pinned. */
-async function changed(engine: Engine, at: Review, seen: { readonly found: { readonly digest: string; readonly pinned: readonly string[] }; readonly expected?: string }): Promise<boolean> {
-  const { found } = seen;
-  const pinned = seen.expected ?? own(at.tenure.state.pins, at.check.name)?.digest;
-  if (pinned === undefined || pinned === found.digest) return false;
-  const detail = { check: at.check.name, expected: pinned, found: found.digest, pinned: [...found.pinned] };
-  const error = `check ${at.check.name} has changed: ${whatChanged(found.pinned, seen.expected === undefined ? own(at.tenure.state.pins, at.check.name)?.pinned : found.pinned)}`;
-  await suspend(engine, at.tenure, { reason: "check_changed", error, detail });
-  return true;
+/** The check is not the one that was expected: the session waits for a person. */
+function suspendChanged(engine: Engine, at: Review, { found, expected }: { readonly found: PinnedCheck; readonly expected: PinnedCheck }): Promise<void> {
+  const { name } = at.check;
+  const detail = { check: name, expected: expected.digest, found: found.digest, pinned: [...found.pinned] };
+  return suspend(engine, at.tenure, { reason: "check_changed", error: `check ${name} has changed: ${whatChanged(found.pinned, expected.pinned)}`, detail });
 }
 
 /** As exactly as names tell it: what came, what went, else what it may be. */
-function whatChanged(found: readonly string[], before: readonly string[] = found): string {
+function whatChanged(found: readonly string[], before: readonly string[]): string {
   const came = found.filter((one) => !before.includes(one));
   const went = before.filter((one) => !found.includes(one));
   if (came.length + went.length > 0) return [...came.map((one) => `${one} is pinned now`), ...went.map((one) => `${one} is gone`)].join(", ");

@@ -21,25 +21,35 @@ const resendMs = 1_000;
 export const schedulerActor = (engine: Engine): Actor => ({ kind: "scheduler", id: engine.ownerId });
 
 /** Appends the records and gives the verdict of each, in order. */
-export async function appendAll(engine: Engine, sessionId: SessionId, records: readonly Written[]): Promise<Verdict[]> {
-  // Nothing can part the batch: it goes out as it is, without a look at what stands between its records.
-  if (records.length > 0 && !engine.failpoints.anyArmed && engine.guards.batchAtomicity && engine.guards.readBack) {
-    const readBack = engine.folds.expect(records);
-    await send(engine, sessionId, { group: records, readBack });
-    return readBack;
-  }
+export function appendAll(engine: Engine, sessionId: SessionId, records: readonly Written[]): Promise<Verdict[]> {
+  const parts = engine.failpoints.anyArmed || !engine.guards.batchAtomicity || !engine.guards.readBack;
+  return parts || records.length === 0 ? appendInParts(engine, sessionId, records) : appendWhole(engine, sessionId, records);
+}
+
+/** Nothing can part the batch: it goes out as it is, and its verdicts are all that is waited for. */
+function appendWhole(engine: Engine, sessionId: SessionId, group: readonly Written[]): Promise<Verdict[]> {
+  const { promise: readBack, resolve, reject } = Promise.withResolvers<Verdict[]>();
+  engine.folds.expect(group, resolve);
+  const sending = { group, readBack, since: engine.clock.monotonic() };
+  engine.ledger.append(sessionId, textsOf(group)).catch((error: unknown) => void sendAgain(engine, sessionId, sending, error).catch(reject));
+  return readBack;
+}
+
+async function appendInParts(engine: Engine, sessionId: SessionId, records: readonly Written[]): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const group of groups(engine, records)) {
     const first = group[0]?.record;
     const last = group.at(-1)?.record;
     await engine.failpoints.pass(first && around(first).before);
-    const readBack = engine.folds.expect(group);
-    await send(engine, sessionId, { group, readBack });
+    const readBack = new Promise<Verdict[]>((settle) => engine.folds.expect(group, settle));
+    const sending = { group, readBack, since: engine.clock.monotonic() };
+    await Promise.race([engine.ledger.append(sessionId, textsOf(group)), readBack]).catch((error: unknown) => sendAgain(engine, sessionId, sending, error));
     for (const point of (last && around(last).after) ?? []) await engine.failpoints.pass(point);
     verdicts.push(...(readsBack(engine, group) ? await readBack : group.map(() => acknowledged)));
   }
   return verdicts;
 }
+const textsOf = (group: readonly Written[]): string[] => group.map((one) => one.text);
 
 /** Without the guard an intent counts as soon as it is acknowledged. */
 function readsBack(engine: Engine, group: readonly Written[]): boolean {
@@ -66,25 +76,31 @@ function groups(engine: Engine, records: readonly Written[]): Written[][] {
   return current.length > 0 ? [...result, current] : result;
 }
 
-interface Sending { readonly group: readonly Written[]; readonly readBack: Promise<unknown> }
+interface Sending {
+  readonly group: readonly Written[];
+  readonly readBack: Promise<unknown>;
+  /** When it was sent first, in monotonic ms. */
+  readonly since: number;
+}
 
-async function send(engine: Engine, sessionId: SessionId, { group, readBack }: Sending): Promise<void> {
-  const texts = group.map((one) => one.text);
-  const since = engine.clock.monotonic();
+/** After an append that failed: the same bytes again and again, until they are acknowledged or read back. Throws where that is of no use, or lasts too long. */
+async function sendAgain(engine: Engine, sessionId: SessionId, { group, readBack, since }: Sending, first: unknown): Promise<void> {
+  let error = first;
   for (let attempt = 1; ; attempt++) {
+    const stop = isLoopledgerError(error) && error.then === "stop";
+    if (stop || engine.clock.monotonic() - since >= engine.patienceMs) {
+      for (const one of group) engine.folds.abandon(one);
+      throw error;
+    }
+    // The first time, and then ever more rarely: it may last for hours.
+    if (Number.isInteger(Math.log2(attempt))) engine.log.warn({ err: error, session: sessionId, attempt }, "append not acknowledged; the same bytes are sent again");
+    const pause = new Promise<"again">((resolve) => { engine.clock.after(resendMs, () => resolve("again")); });
+    if ((await Promise.race([pause, readBack])) !== "again") return;
     try {
-      await Promise.race([engine.ledger.append(sessionId, texts), readBack]);
+      await Promise.race([engine.ledger.append(sessionId, textsOf(group)), readBack]);
       return;
-    } catch (error) {
-      const stop = isLoopledgerError(error) && error.then === "stop";
-      if (stop || engine.clock.monotonic() - since >= engine.patienceMs) {
-        for (const one of group) engine.folds.abandon(one);
-        throw error;
-      }
-      // The first time, and then ever more rarely: it may last for hours.
-      if (Number.isInteger(Math.log2(attempt))) engine.log.warn({ err: error, session: sessionId, attempt }, "append not acknowledged; the same bytes are sent again");
-      const pause = new Promise<"again">((resolve) => { engine.clock.after(resendMs, () => resolve("again")); });
-      if ((await Promise.race([pause, readBack])) !== "again") return;
+    } catch (failed) {
+      error = failed;
     }
   }
 }

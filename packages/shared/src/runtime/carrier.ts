@@ -10,7 +10,7 @@
 import type { LogTime, SessionId } from "../core/brand.ts";
 import type { Cycle } from "../core/events/fields.ts";
 import { type Decision, type WaitsOn, decide } from "../core/session/decide.ts";
-import { type Checkpoint, type SessionState, holderOf } from "../core/session/state.ts";
+import { type Checkpoint, type Owner, type SessionState, holderOf } from "../core/session/state.ts";
 import { passingFault } from "../core/retry/passing.ts";
 import type { Engine } from "./engine.ts";
 import type { Liveness } from "./liveness.ts";
@@ -81,16 +81,18 @@ export class Carrier {
     await this.#engine.failpoints.pass("worker.after_read");
     try {
       for (let cycles = 0; ; ) {
-        const state = await this.#engine.folds.open(sessionId);
+        const state = this.#engine.folds.whole(sessionId) ?? (await this.#engine.folds.open(sessionId));
         if (options.stopping.aborted || cycles >= (options.cyclesMax ?? Number.POSITIVE_INFINITY)) {
           await turn.handBack("orderly stop");
           return { kind: options.stopping.aborted ? "stopped" : "advanced", seq: state.seq };
         }
-        if (await this.#crew.scheduler?.write(state)) continue;
+        const { scheduler } = this.#crew;
+        if (scheduler?.owes(state) && (await scheduler.write(state))) continue;
         // What this process may not claim it still schedules; what it has claimed it goes on with.
         const serves = turn.tenure || (options.claims?.(state) ?? true) ? this.#serves : [];
         const decision = decide(state, {
-          ownerId: this.#engine.ownerId, serves, carries: turn.tenure?.holds(state) ?? false, ownerIs: await this.#ownerIs(state),
+          ownerId: this.#engine.ownerId, serves, carries: turn.tenure?.holds(state) ?? false,
+          ownerIs: this.#isAnothers(state) ? await this.#crew.liveness.look(state.owner) : "live",
         });
         if (decision.do === "over") return { kind: "over", seq: state.seq };
         if (decision.do === "wait") {
@@ -113,9 +115,8 @@ export class Carrier {
     }
   }
 
-  async #ownerIs(state: SessionState): Promise<"live" | "gone"> {
-    if (!state.open || !state.owner || state.owner.id === this.#engine.ownerId) return "live";
-    return this.#crew.liveness.look(state.owner);
+  #isAnothers(state: SessionState): state is SessionState & { readonly owner: Owner } {
+    return state.open !== null && state.owner !== null && state.owner.id !== this.#engine.ownerId;
   }
   #pause(until: LogTime | null): number {
     const ms = until === null ? longestWaitMs : until - this.#engine.logClock.now();

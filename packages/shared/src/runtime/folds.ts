@@ -130,6 +130,11 @@ export class Folds {
   peek(sessionId: SessionId): SessionState | undefined {
     return this.#kept.get(sessionId)?.state;
   }
+  /** The same, where nothing that came in is missing from it: what `open` would give at once. */
+  whole(sessionId: SessionId): SessionState | undefined {
+    const kept = this.#kept.get(sessionId);
+    return kept?.gap ? undefined : kept?.state;
+  }
   ids(): SessionId[] {
     return [...this.#kept.keys()];
   }
@@ -168,9 +173,9 @@ export class Folds {
     });
   }
 
-  /** Waits for the verdicts on texts that are about to be appended, in their order. Called before the append. */
-  expect(group: readonly Written[]): Promise<Verdict[]> {
-    return this.#own.expect(group);
+  /** `settle` is called with the verdicts on texts that are about to be appended, in their order. To be called before the append. */
+  expect(group: readonly Written[], settle: (verdicts: Verdict[]) => void): void {
+    this.#own.expect(group, settle);
   }
   /** Gives a read-back up: the append is known not to be there, or nobody waits any more. */
   abandon(written: Written): void {

@@ -87,7 +87,7 @@ describe("reading back", () => {
     const { engine, owed } = await engineWithOwedDispatch();
     const written = owed();
     const answers: unknown[] = [];
-    void engine.folds.expect([written]).then((verdict) => answers.push(verdict));
+    engine.folds.expect([written], (verdicts) => answers.push(verdicts));
     engine.folds.abandon(written);
     await engine.ledger.append(id, [written.text]);
     await engine.folds.caughtUp();

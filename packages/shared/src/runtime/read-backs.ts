@@ -17,18 +17,16 @@ export interface Own {
 export class ReadBacks {
   readonly #own = new Map<string, Own>();
 
-  /** Waits for the verdicts on texts that are about to be appended, in their order. Called before the append. */
-  expect(group: readonly Written[]): Promise<Verdict[]> {
-    return new Promise((settle) => {
-      const verdicts: Verdict[] = [];
-      let left = group.length;
-      for (let at = 0; at < group.length; at++) {
-        this.#ownOf(group[at] as Written).waiters.push((verdict) => {
-          verdicts[at] = verdict;
-          if (--left === 0) settle(verdicts);
-        });
-      }
-    });
+  /** `settle` is called with the verdicts on texts that are about to be appended, in their order. To be called before the append. */
+  expect(group: readonly Written[], settle: (verdicts: Verdict[]) => void): void {
+    const verdicts: Verdict[] = [];
+    let left = group.length;
+    for (let at = 0; at < group.length; at++) {
+      this.#ownOf(group[at] as Written).waiters.push((verdict) => {
+        verdicts[at] = verdict;
+        if (--left === 0) settle(verdicts);
+      });
+    }
   }
   #ownOf(written: Written): Own {
     const known = this.#own.get(written.text);
