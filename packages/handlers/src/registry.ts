@@ -70,7 +70,7 @@ function makerOf(name: string, definition: MakerDefinition, deps: HandlersDeps):
   };
   return {
     name, principal: principalOf(name, definition), effects, timeoutSeconds: seconds,
-    run: async (task, running) => budgetOrTime(await runOnce(task, running), task, seconds),
+    run: (task, running) => runOnce(task, running).then((end) => budgetOrTime(end, task, seconds)),
   };
 }
 

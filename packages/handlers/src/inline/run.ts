@@ -53,8 +53,12 @@ export function runFunction(call: (told: Told) => unknown, limits: Limits): Prom
     const onAbort = (): void => tell("stopped");
     const timer = longTimeout(limits.timeoutSeconds * 1000, () => tell("timeout"));
     limits.signal.addEventListener("abort", onAbort, { once: true });
-    // In a promise of its own, so that what it throws before its first pause is caught as what it throws later.
-    new Promise((done) => done(call(told))).then((value) => over({ kind: "returned", value }), (error: unknown) => over({ kind: "threw", error }));
+    const threw = (error: unknown): void => over({ kind: "threw", error });
+    try {
+      Promise.resolve(call(told)).then((value) => over({ kind: "returned", value }), threw);
+    } catch (error) {
+      threw(error);
+    }
   });
 }
 

@@ -133,26 +133,25 @@ export class Carrier {
 
   /** True where a cycle was run to its end. */
   async #act(turn: Turn, state: SessionState, decision: Doing): Promise<boolean> {
+    const givenUp = turn.faults >= internalTriesMax && (decision.do === "run" || decision.do === "perform");
     try {
-      const ended = await this.#do(turn, state, decision);
+      if (givenUp) await turn.recordFault();
+      else await this.#do(turn, state, decision);
+      if (decision.do === "run") turn.faults = turn.passing = 0;
       this.#part.works(state.sessionId);
-      return ended;
+      return givenUp || decision.do === "run";
     } catch (error) {
       await this.#failed(turn, error);
       return false;
     }
   }
-  async #do(turn: Turn, state: SessionState, decision: Doing): Promise<boolean> {
-    if (turn.faults >= internalTriesMax && (decision.do === "run" || decision.do === "perform")) {
-      await turn.recordFault();
-      return true;
-    }
+  #do(turn: Turn, state: SessionState, decision: Doing): Promise<void> {
     switch (decision.do) {
-      case "claim": await this.#claim(turn, state, decision.cycle); return false;
-      case "hand_back": await turn.handBack(decision.why); return false;
-      case "settle": await this.#runner("build").settle(turn.held(), decision.keys, turn.stopping); return false;
-      case "perform": await this.#runner("build").perform(turn.held(), decision.checkpoint, turn.stopping); return false;
-      case "run": await this.#runner(decision.cycle).run(turn.held(), turn.stopping); turn.faults = turn.passing = 0; return true;
+      case "claim": return this.#claim(turn, state, decision.cycle);
+      case "hand_back": return turn.handBack(decision.why);
+      case "settle": return this.#runner("build").settle(turn.held(), decision.keys, turn.stopping);
+      case "perform": return this.#runner("build").perform(turn.held(), decision.checkpoint, turn.stopping);
+      case "run": return this.#runner(decision.cycle).run(turn.held(), turn.stopping);
     }
   }
   #runner(cycle: Cycle): CycleRunner {

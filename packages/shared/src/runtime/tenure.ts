@@ -126,7 +126,7 @@ export class Tenure {
   /** One thing at a time, whatever became of the one before. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const next = this.#queue.then(work, work);
-    this.#queue = next.catch(() => undefined);
+    this.#queue = next;
     return next;
   }
   #mustHold(): void {
