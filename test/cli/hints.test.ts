@@ -121,7 +121,7 @@ describe("a session whose handlers are not here", () => {
     serve.process.kill("SIGTERM");
     expect(await serve.ended).toMatchObject({ code: 0 });
     const { out } = await shop.run("explain", "one");
-    expect(out).toMatch(/handler missing[\s\S]*add it there first, then resume/);
+    expect(out).toMatch(/handler missing[\s\S]*add it there first, then resume; where its name is wrong, cancel this and submit it anew/);
     config("m");
     expect(await shop.run("resume", "one")).toMatchObject({ code: 0, out: expect.stringMatching(/It is resumed\.[\s\S]*loopledger advance one/) });
     while ((await shop.run("advance", "one")).code === 8);

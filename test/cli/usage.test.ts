@@ -13,6 +13,8 @@ beforeAll(() => {
   shop.write("goals/list.yaml", "- make it pass\n- and the other\n");
   shop.write("goals/field.yaml", "goal: x\nmaker: m\ncheck: c\nbudjet: { iterations: 2 }\n");
   shop.write("goals/handler.yaml", "goal: x\nmaker: nobody\ncheck: c\n");
+  shop.write("guards/tool.yaml", "goal: x\nmaker: m\ncheck: c\npolicy: { approvals: [{ before: deploi }] }\n");
+  shop.write("guards/gate.yaml", "goal: x\nmaker: m\ncheck: c\npolicy: { gates: [safe] }\n");
   shop.write("loopledger.config.json", '{ "makers": { "m": { "exec": ["true"] } }, "checks": { "c": { "exec": ["true"] } } }');
   shop.write("bad.yaml", "makers: { m: { exce: [true] } }\nchekcs: {}\n");
 });
@@ -34,6 +36,9 @@ describe("bad input is refused with 2, a reason and what to do, and nothing is s
     ["YAML that is no goal", ["run", "goals/list.yaml"], /it is a list/],
     ["an unknown field", ["run", "goals/field.yaml"], /budjet: unknown field; did you mean budget\?/],
     ["an unknown handler", ["validate", "goals/handler.yaml"], /no maker nobody in the config \(makers: m\)/],
+    ["a guard before a tool that is not there", ["validate", "guards/tool.yaml"], /policy\.approvals asks before deploi, and there is no such tool in the config \(tools: none\)/],
+    ["such a guard of what would run", ["run", "guards/tool.yaml"], /asks before deploi/],
+    ["a gate", ["run", "guards/gate.yaml"], /policy\.gates names safe, and no gates are run here: leave it out, or ask a person/],
     ["an unknown handler in dev", ["dev", "--once"], /goals\/handler\.yaml: there is no maker nobody/],
     ["a config with mistakes", ["run", "x", "--config", "bad.yaml"], /chekcs: unknown field; did you mean checks\?[\s\S]*did you mean exec\?/],
     ["a config that is not there", ["run", "x", "--config", "none.ts"], /no config .*none\.ts/],

@@ -44,6 +44,8 @@ const bad: readonly Bad[] = [
   { value: Buffer.from(goalText({ goal: "caf\u00e9" }), "latin1"), reason: "half_characters", detail: /UTF-8/ },
   { value: goalText({ maker: "nobody" }), reason: "unknown_handler", detail: /no maker nobody/ },
   { value: goalText({ check: "nothing" }), reason: "unknown_handler", detail: /no check nothing/ },
+  { value: goalText({ policy: { approvals: [{ before: "deploi" }] } }), reason: "unknown_handler", detail: /asks before deploi, and there is no such tool/ },
+  { value: goalText({ policy: { gates: ["safe"] } }), reason: "unknown_handler", detail: /names safe, and no gates are run here/ },
   { key: "first", value: goalText({ goal: "Another one" }), reason: "id_conflict" },
   { key: null, value: goalText({ id: "first", goal: "Another one" }), reason: "id_conflict" },
   { value: JSON.stringify({ before: { id: 1 }, after: null, source: {}, op: "d", ts_ms: 1 }), reason: "not_an_insert" },
@@ -55,7 +57,7 @@ describe("bad input on the goals topic", () => {
     stage = await Stage.make();
     const good = (i: number) => ({ key: `good-${i}`, value: goalText(), headers: {} });
     await stage.put({ key: "first", value: goalText(), headers: {} }, ...bad.flatMap(({ key = "bad", value }, i) => [{ key, value, headers: { "row": String(i), reason: "the sender's" } }, good(i)]));
-    const known = { handlers: { makers: { m: {} }, checks: { c: {} } } };
+    const known = { handlers: { makers: { m: {} }, checks: { c: {} }, tools: { deploy: {} } } };
     const { intake } = await stage.intake({ missingHandlers: (goal) => missingHandlers(goal, known) });
     const last = `good-${bad.length - 1}`;
     await stage.waitFor("the last goal", async () => (await stage.sessions()).includes(last));

@@ -39,7 +39,7 @@ async function withoutHandlers(makers: object = {}): Promise<void> {
   const { engine } = await world.join({ handlers: {}, roles: [] });
   const crew = await world.drive(buildCrew(engine, {
     roles: { worker: buildRunner, checker: reviewRunner, scheduler: makeScheduler }, stepLimitMs: () => 600_000,
-    serves: servedBy({ handlers: { makers, checks: {} } } as never),
+    serves: servedBy({ handlers: { makers, checks: {}, tools: {} } } as never),
   }));
   crew.start();
   others.push(crew);
@@ -71,6 +71,19 @@ test("where nobody has them it is set aside, so that what is missing is told", a
   await dead();
   await world.until(async () => (await status()).disposition === "waiting", "the session to be set aside");
   expect(await status()).toMatchObject({ reason: "handler_missing", error: expect.stringContaining("maker") });
+});
+
+test.each([
+  ["a tool that a person is to be asked about", { approvals: [{ before: "deploi" }] }, "tool deploi, before which the policy asks a person, is not registered"],
+  ["a gate", { gates: ["safe"] }, "no gate safe is registered"],
+])("without %s nothing is made: the session waits for it, whoever took it", async (_, policy, error) => {
+  const begun: string[] = [];
+  const owner = await world.join({ handlers: deploying({ target, started: (what) => begun.push(what) }) });
+  owner.work();
+  await submit(owner, id, { policy: { failureFirst: false, ...policy } });
+  await world.until(async () => (await status()).disposition === "waiting", "the session to be set aside");
+  expect(await status()).toMatchObject({ reason: "handler_missing", error });
+  expect([begun, target.rows()]).toEqual([[], []]);
 });
 
 test("while its owner lives it is left alone, however long nothing is written", async () => {

@@ -11,8 +11,9 @@ import type { Amounts } from "@loopledger/shared/core/events/fields";
 import type { JsonObject } from "@loopledger/shared/core/json";
 import { passingFault } from "@loopledger/shared/core/retry/passing";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
+import { handlersNamed } from "@loopledger/shared/core/session/handlers-named";
 import { makerOf } from "@loopledger/shared/core/session/plan";
-import type { Checkpoint, OpenDispatch } from "@loopledger/shared/core/session/state";
+import type { Checkpoint, OpenDispatch, SessionState } from "@loopledger/shared/core/session/state";
 import type { Maker } from "@loopledger/shared/ports";
 import { type CycleRunner, type Engine, StaleOwner, Steps, type Tenure, watchTenure } from "@loopledger/shared/runtime";
 import { Effects } from "./effects.ts";
@@ -63,6 +64,8 @@ export function buildRunner(engine: Engine, options: WorkerOptions = {}): CycleR
       const name = makerOf(tenure.state, open.leaf);
       const maker = name === null ? null : engine.handlers.maker(name);
       if (!maker) return missing(engine, tenure, `no maker ${name ?? "for this kind of leaf"} is registered`);
+      const unguarded = missingGuard(engine, tenure.state);
+      if (unguarded) return missing(engine, tenure, unguarded);
       if (spentToTheLast(tenure.state)) return usedUp(engine, tenure);
       const actor: Actor = { kind: "maker", id: maker.principal };
       const leaving = new Leaving();
@@ -137,6 +140,15 @@ async function finish(engine: Engine, run: Run, end: CycleEnd): Promise<void> {
 }
 function endingOf(engine: Engine, { tenure, open, actor, steps }: Run): Ending {
   return { open, actor, usage: steps.used, retryAttempts: tenure.state.submission?.bounds.retryAttempts ?? 1, random: engine.ids.random() };
+}
+
+/** A guard that the goal names and nobody knows would be passed without a word. */
+function missingGuard({ handlers }: Engine, { submission }: SessionState): string | null {
+  const named = submission?.goal.policy ? handlersNamed(submission.goal) : null;
+  const tool = named?.tools.find((name) => !handlers.tool(name));
+  if (tool !== undefined) return `tool ${tool}, before which the policy asks a person, is not registered`;
+  const gate = named?.gates[0];
+  return gate === undefined ? null : `no gate ${gate} is registered`;
 }
 
 function missing(engine: Engine, tenure: Tenure, error: string): Promise<void> {

@@ -93,8 +93,14 @@ async function endAll(context: CommandContext, flags: DownFlags): Promise<ExitCo
   const folder = folderOf(context, flags);
   const ended = await down({ folder, variables, tell: print.note, purge: flags.purge ?? false });
   if (json) print.json({ folder, ended });
-  else if (ended.length === 0) print.note(`Nothing runs that was started in ${folder}.`);
+  else if (ended.length === 0) print.note(`Nothing runs that was started in ${folder}.${elsewhere(context)}`);
   return exitCodes.done;
+}
+
+/** What was started belongs to a folder, and this shell works on something all the same. */
+function elsewhere({ environment: { variables } }: CommandContext): string {
+  const brokers = variables["LOOPLEDGER_KAFKA_BROKERS"];
+  return brokers ? ` This shell works on ${brokers}: type this in the folder where that was started, or name it with --dir.` : "";
 }
 
 async function look(context: CommandContext, flags: FolderOption): Promise<ExitCode> {
@@ -103,7 +109,7 @@ async function look(context: CommandContext, flags: FolderOption): Promise<ExitC
   const { env, folder, parts } = status(folderOf(context, flags));
   const isUp = parts.length > 0 && parts.every(({ state }) => state === "running");
   if (json) print.json({ up: isUp, folder, env, parts });
-  else if (parts.length === 0) print.line(context.hint(`Nothing runs that was started in ${folder}. Next: \`loopledger infra up\`.`));
+  else if (parts.length === 0) print.line(context.hint(`Nothing runs that was started in ${folder}.${elsewhere(context) || " Next: `loopledger infra up`."}`));
   else for (const part of parts) print.line(describe(part));
   return isUp ? exitCodes.done : exitCodes.failed;
 }

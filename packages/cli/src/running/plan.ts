@@ -9,7 +9,7 @@ import { createSystemIds } from "@loopledger/shared/system";
 import { adHocPrefix } from "./ad-hoc.ts";
 import type { AdHoc } from "@loopledger/composition/project/handlers";
 import type { Project } from "@loopledger/composition/project/project";
-import { missingHandlers } from "@loopledger/composition/project/known-handlers";
+import { knownHandlers, missingHandlers } from "@loopledger/composition/project/known-handlers";
 import { UsageError } from "../errors.ts";
 import { decodeText } from "@loopledger/composition/project/strict-text";
 import { readGoal, readGoalFile } from "../goal-file.ts";
@@ -75,8 +75,7 @@ export async function planRun({ words, options, project, cwd }: Asked): Promise<
 
 /** What nobody here can run is refused before it stands on the ledger. */
 function refuseMissing(goal: Goal, { project, adHoc }: { readonly project: Project; readonly adHoc: AdHoc }): void {
-  const { makers, checks } = project.handlers;
-  const faults = missingHandlers(goal, { handlers: { makers: { ...makers, ...adHoc.makers }, checks: { ...checks, ...adHoc.checks } } });
+  const faults = missingHandlers(goal, knownHandlers(project, adHoc));
   if (faults.length === 0) return;
   throw new UsageError("The goal names handlers that are not there.", { code: "handler_missing", faults, next: "Add them to the config, name the config with --config, or give --maker and --check." });
 }

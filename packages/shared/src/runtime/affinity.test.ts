@@ -65,15 +65,15 @@ describe("of processes with different handlers", () => {
 });
 
 describe("the name under which a process is gathered", () => {
-  const asked = goal.parse({ goal: "g", maker: { code: "m", text: "writer" }, check: "c", leaves: [{ id: "1", title: "t", leaves: [{ id: "2", title: "u", check: "inner check" }] }] });
+  const asked = goal.parse({ goal: "g", maker: { code: "m", text: "writer" }, check: "c", leaves: [{ id: "1", title: "t", leaves: [{ id: "2", title: "u", check: "inner check" }] }], policy: { approvals: [{ before: "deploy" }, { costUsd: 1 }, { before: "deploy", expiresSeconds: 9 }], gates: ["safe"] } });
   const needs = needsOf({ submission: { goal: asked } as never });
-  const hears = (makers: string[], checks: string[]): Peer => peerOf(memberOf("o" as OwnerId, { makers, checks }));
+  const hears = (makers: string[], checks: string[]): Peer => peerOf(memberOf("o" as OwnerId, { makers, checks, tools: ["deploy"], gates: ["safe"] }));
   const ranks = (peer: Peer): number => rankOf(peer, [{ id: "able" as OwnerId, can: new Set(needs) }], { sessionId: "s" as SessionId, needs });
 
-  it("says which sessions it can run: those of which it has every maker and every check", () => {
-    expect(handlersNamed(asked)).toEqual({ makers: ["m", "writer"], checks: ["c", "inner check"] });
+  it("says which sessions it can run: those of which it has every maker, every check and every guard", () => {
+    expect(handlersNamed(asked)).toEqual({ makers: ["m", "writer"], checks: ["c", "inner check"], tools: ["deploy"], gates: ["safe"] });
     const whole = hears(["writer", "m", "more"], ["inner check", "c"]);
-    expect([whole.id, needs.length, needs.filter((mark) => whole.can?.has(mark)).length]).toEqual(["o", 4, 4]);
+    expect([whole.id, needs.length, needs.filter((mark) => whole.can?.has(mark)).length]).toEqual(["o", 6, 6]);
     for (const peer of [hears(["m", "writer"], ["c"]), hears(["m"], ["c", "inner check"]), hears(["m", "writer", "c", "inner check"], []), hears([], [])]) expect(ranks(peer)).toBe(1);
   });
   it("is its id alone where it can run everything, as an earlier release says it", () => {
@@ -82,8 +82,8 @@ describe("the name under which a process is gathered", () => {
   });
   it("is the same for the same handlers in any order, and short", () => {
     const many = Array.from({ length: 50 }, (_, index) => `a handler with a longer name, number ${index}`);
-    expect(memberOf("o" as OwnerId, { makers: many, checks: ["c"] })).toBe(memberOf("o" as OwnerId, { makers: many.toReversed(), checks: ["c"] }));
-    expect(memberOf("o" as OwnerId, { makers: many, checks: ["c"] }).length).toBeLessThan(51 * 8 + 2);
+    expect(memberOf("o" as OwnerId, { tools: [], gates: [], makers: many, checks: ["c"] })).toBe(memberOf("o" as OwnerId, { tools: [], gates: [], makers: many.toReversed(), checks: ["c"] }));
+    expect(memberOf("o" as OwnerId, { tools: [], gates: [], makers: many, checks: ["c"] }).length).toBeLessThan(51 * 8 + 2);
   });
   it("needs nothing of a session whose goal is not known", () => {
     expect(needsOf({ submission: null })).toEqual([]);

@@ -60,9 +60,10 @@ export function needsOf({ submission }: Pick<SessionState, "submission">): reado
   return known;
 }
 /** A few characters for each handler. Two handlers that share a mark cost a moment's wait, by V2, and nothing else. */
-function marksOf({ makers, checks }: HandlerNames): readonly string[] {
+function marksOf({ makers, checks, tools, gates }: HandlerNames): readonly string[] {
   const mark = (text: string): string => (murmur2(text) >>> 0).toString(36);
-  return [...makers.map((name) => mark(`maker ${name}`)), ...checks.map((name) => mark(`check ${name}`))];
+  const marks = (kind: string, names: readonly string[]): string[] => names.map((name) => mark(`${kind} ${name}`));
+  return [...marks("maker", makers), ...marks("check", checks), ...marks("tool", tools), ...marks("gate", gates)];
 }
 
 /** The name under which a process is gathered with its peers: its id, and behind a space the marks of what it can run. */

@@ -124,8 +124,8 @@ it("what the first does not take is taken by the others a moment later, once", a
   expect(rivals(seen)).toBe(0);
 });
 
-const having: HandlerNames = { makers: ["m"], checks: ["c"] };
-const without: HandlerNames = { makers: ["other"], checks: ["c"] };
+const having: HandlerNames = { makers: ["m"], checks: ["c"], tools: [], gates: [] };
+const without: HandlerNames = { ...having, makers: ["other"] };
 
 it("who can run a session takes it at once, however many are there that cannot", async () => {
   const { clock, join } = world();
@@ -144,7 +144,7 @@ it("who can run a session takes it at once, however many are there that cannot",
 it("those that can run a session share it among each other, whatever else they can run", async () => {
   const { clock, join } = world();
   await join({ handlers: without });
-  const able = [await join({ handlers: having }), await join({ handlers: { makers: ["m", "other"], checks: ["c"] } })];
+  const able = [await join({ handlers: having }), await join({ handlers: { ...having, makers: ["m", "other"] } })];
   await clock.advance(leaseMs);
   const seen = claimsSeen(able[0] as Peer);
   await submit(able[0] as Peer, names(40));

@@ -108,7 +108,7 @@ function waits(state: SessionState, reason: Reason, id: string): Standstill {
     case "retry": return waitsForTimer(state, id);
     case "budget_exhausted": return waitsForBudget(state, id);
     case "handler_missing":
-      return suspended(state, "Who claimed it has no such handler in its configuration; add it there first, then resume", `loopledger resume ${id}`);
+      return suspended(state, "Who claimed it has no such handler in its configuration; add it there first, then resume; where its name is wrong, cancel this and submit it anew", `loopledger resume ${id}`);
     case "evidence_missing": return suspended(state, "A payload that it needs is missing from the blob store", `loopledger resume ${id}`);
     case "check_changed":
       return suspended(state, "The check is another one than the one that was pinned; put the original back and resume, or accept this one", `loopledger resume ${id}  # or, to accept this one: with --accept-check`);
