@@ -11,6 +11,7 @@ import { isSameFile, type LedgerFile, openLedgerFile } from "./ledger-file.ts";
 import { createLedgerRows, type LedgerRows } from "./ledger-rows.ts";
 import { LedgerState } from "./ledger-state.ts";
 import { plainReactor, type Reactor } from "./reactor.ts";
+import { RecentPositions } from "./recent-positions.ts";
 import { isOver, LedgerSubscription } from "./subscription.ts";
 import { Tail } from "./tail.ts";
 
@@ -58,15 +59,16 @@ class SqliteLedger implements Ledger {
     this.#file = file;
     const state = new LedgerState(file.path, log);
     this.#state = state;
-    this.#rows = createLedgerRows(file);
-    const tail = new Tail({ rows: this.#rows, start: file.end, isBusy: state.isBusy, failed: state.fail });
+    const recent = new RecentPositions(file);
+    this.#rows = createLedgerRows(file, recent);
+    const tail = new Tail({ rows: this.#rows, start: file.end, isBusy: state.isBusy, failed: state.fail, seen: (entries) => recent.add(entries) });
     this.#tail = tail;
     const plain = plainReactor(clock, state.fail);
     const bell = openDoorbell({
       ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids, heard: () => tail.look(), look: () => this.#look(), reactor: reactors?.bell ?? plain,
     });
     this.#bell = bell;
-    const write = createCommitWriter({ file, clock, delivered: () => tail.delivered });
+    const write = createCommitWriter({ file, clock, recent, delivered: () => tail.delivered });
     this.#queue = new CommitQueue({
       clock, isBusy: state.isBusy, explain: state.explain, missed: () => tail.look(), reactor: reactors?.commits ?? plain,
       write: (batches) => {
