@@ -90,7 +90,7 @@ describe("a ledger's file that is not as it should be", () => {
   it("is refused where a newer release wrote it", async () => {
     await writeAndClose(1);
     const db = new DatabaseSync(file("ledger.db"));
-    db.exec("PRAGMA user_version = 2");
+    db.exec("PRAGMA user_version = 3");
     db.close();
     expect(refusal(open)).toMatchObject({ code: "ledger_newer", next: expect.stringContaining("Upgrade") });
   });
