@@ -134,15 +134,14 @@ describe("the lists of positions of a SQLite ledger", () => {
     const ledger = open();
     await checkAll(ledger);
     await fill(ledger, 1_000);
-    expect(watermark()).toBeGreaterThan(4_096);
+    expect(watermark()).toBeGreaterThan(2_000);
     await checkAll(ledger);
   });
 
   it("are written by whoever appends next, and what an older release appends without them is found all the same", async () => {
     const ledger = open();
     await fill(ledger, 5_000);
-    const listed = watermark();
-    expect(listed).toBeGreaterThanOrEqual(4_096);
+    expect(watermark()).toBeGreaterThan(2_000);
     inFile((db) => db.exec(`BEGIN IMMEDIATE; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
       INSERT INTO rec SELECT (SELECT max(pos) FROM rec) + i, 1, 'older-' || (i % 9), (SELECT max(time) FROM rec), i FROM n; COMMIT`));
     expect(await ledger.readSession("older-3" as SessionId)).toEqual(scan("session = 'older-3'"));

@@ -1,16 +1,18 @@
 /**
  * How a session's and a partition's records are found: lists of positions, written late. Records go in by position alone; once some
- * thousands have piled up behind the watermark, an ordinary append writes one list for each session and each partition among them.
+ * thousands have piled up behind the watermark, an ordinary append writes the lists of the sessions and partitions among them.
  *
  * X1. What stands up to the watermark is in the lists, and nothing behind it; both change in one transaction.
  * X2. The lists of one session, or one partition, follow each other without overlap: `last` orders them, as it does what is in them.
  */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 export const positionTables = `
   CREATE TABLE session_positions(session TEXT NOT NULL, last INTEGER NOT NULL, positions TEXT NOT NULL, PRIMARY KEY(session, last)) STRICT, WITHOUT ROWID;
   CREATE TABLE partition_positions(partition INTEGER NOT NULL, last INTEGER NOT NULL, positions TEXT NOT NULL, PRIMARY KEY(partition, last)) STRICT, WITHOUT ROWID;`;
 
+/** Positions of one row: so few that SQLite keeps the row in its page, and need not fetch the rest of it to compare its key. */
+const LIST_MAX = 80;
 /** Most positions that are gathered at a time. */
 export const gatheredMax = 16_384;
 
@@ -82,7 +84,8 @@ export interface PositionFile {
 export function createPositionFile(db: DatabaseSync): PositionFile {
   const watermark = db.prepare("SELECT listed FROM ledger");
   const last = db.prepare("SELECT max(pos) AS pos FROM rec");
-  const placed = db.prepare("SELECT pos AS offset, partition, session AS key FROM rec WHERE pos > ? AND pos <= ? ORDER BY pos");
+  const placed = db.prepare("SELECT pos, partition, session FROM rec WHERE pos > ? AND pos <= ? ORDER BY pos");
+  placed.setReturnArrays(true);
   const ofSession = db.prepare("INSERT INTO session_positions(session, last, positions) VALUES (?, ?, ?)");
   const ofPartition = db.prepare("INSERT INTO partition_positions(partition, last, positions) VALUES (?, ?, ?)");
   const move = db.prepare("UPDATE ledger SET listed = ?");
@@ -90,14 +93,21 @@ export function createPositionFile(db: DatabaseSync): PositionFile {
     watermark: () => Number(watermark.get()?.["listed"]),
     last: () => Number(last.get()?.["pos"] ?? 0),
     gather: (into, { from, to }) => {
-      for (const row of placed.all(from, to)) into.add(row as unknown as Placed);
+      for (const [offset, partition, key] of placed.all(from, to) as unknown as readonly [number, number, string][]) into.add({ offset, partition, key });
     },
     write: (gathered, to) => {
-      for (const [session, positions] of gathered.sessions()) ofSession.run(session, positions.at(-1) ?? 0, JSON.stringify(positions));
-      for (const [partition, positions] of gathered.partitions()) ofPartition.run(partition, positions.at(-1) ?? 0, JSON.stringify(positions));
+      for (const [session, positions] of gathered.sessions()) insert(ofSession, session, positions);
+      for (const [partition, positions] of gathered.partitions()) insert(ofPartition, partition, positions);
       move.run(to);
     },
   };
+}
+
+function insert(statement: StatementSync, key: string | number, positions: readonly number[]): void {
+  for (let from = 0; from < positions.length; from += LIST_MAX) {
+    const list = positions.slice(from, from + LIST_MAX);
+    statement.run(key, list.at(-1) ?? 0, JSON.stringify(list));
+  }
 }
 
 /** Writes the lists of everything behind the watermark. Only inside a transaction. */

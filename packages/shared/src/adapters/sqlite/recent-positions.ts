@@ -18,15 +18,16 @@ export interface RecentSizes {
   /** So many positions are kept at most. */
   readonly keptMax: number;
 }
-export const usualSizes: RecentSizes = { listedAfter: 4_096, lookedThrough: 100, keptMax: gatheredMax };
+export const usualSizes: RecentSizes = { listedAfter: 2_048, lookedThrough: 100, keptMax: gatheredMax };
 
 export class RecentPositions {
   readonly #file: PositionFile;
   readonly #sizes: RecentSizes;
   readonly #gathered = new Gathered();
-  /** The watermark as it was when it was last looked at. */
+  /** The watermark as it was when it was last looked at; `known` is never more than may be kept ahead of it. */
   #from: number;
   #known: number;
+  #hasLooked = false;
 
   constructor({ db }: Pick<LedgerFile, "db">, sizes: RecentSizes = usualSizes) {
     this.#file = createPositionFile(db);
@@ -56,11 +57,18 @@ export class RecentPositions {
     if (this.#known - this.#from > this.#sizes.keptMax) this.#forget();
   }
 
-  /** Before a read: what is missing is gathered, unless it is so little that the read may look through it. */
+  /**
+   * Before a read: what is missing is gathered, unless it is so little that the read may look through it. The first read looks through
+   * whatever it is: that costs a quarter of the gathering, and a command that reads once needs no more.
+   */
   refresh(): void {
     const { listedAfter, lookedThrough, keptMax } = this.#sizes;
     const end = this.#file.last();
     if (end - this.#known <= lookedThrough && this.#known - this.#from <= 2 * listedAfter) return;
+    if (!this.#hasLooked) {
+      this.#hasLooked = true;
+      return;
+    }
     this.#dropUpTo(this.#file.watermark());
     if (end - this.#from <= keptMax) this.#gather(end);
   }
@@ -75,18 +83,9 @@ export class RecentPositions {
     this.#dropUpTo(this.#file.watermark());
     if (end - this.#from < listedAfter) return null;
     const to = Math.min(end, this.#from + keptMax);
-    this.#file.write(this.#gatheredUpTo(to), to);
+    this.#gather(to);
+    this.#file.write(this.#gathered, to);
     return () => this.#dropUpTo(to);
-  }
-
-  #gatheredUpTo(to: number): Gathered {
-    if (this.#known <= to) {
-      this.#gather(to);
-      return this.#gathered;
-    }
-    const gathered = new Gathered();
-    this.#file.gather(gathered, { from: this.#from, to });
-    return gathered;
   }
 
   #gather(to: number): void {
