@@ -7,6 +7,7 @@ import type { Clock, Ids, Ledger, LogEntry, Positions, Subscription } from "../.
 import { CommitQueue } from "./commit-queue.ts";
 import { createCommitWriter } from "./commit-writer.ts";
 import { type Doorbell, openDoorbell } from "./doorbell.ts";
+import { ledgerError } from "./ledger-errors.ts";
 import { isSameFile, type LedgerFile, openLedgerFile } from "./ledger-file.ts";
 import { createLedgerRows, type LedgerRows } from "./ledger-rows.ts";
 import { LedgerState } from "./ledger-state.ts";
@@ -39,7 +40,12 @@ export function openSqliteLedger(options: SqliteLedgerOptions): Ledger {
     file.db.close();
     throw new LoopledgerError("ledger_mismatch", `${file.path} has ${file.partitions} partitions, not ${partitions}; the number is fixed for good.`);
   }
-  return new SqliteLedger(file, options);
+  try {
+    return new SqliteLedger(file, options);
+  } catch (error) {
+    file.db.close();
+    throw ledgerError(error, file.path);
+  }
 }
 
 class SqliteLedger implements Ledger {
