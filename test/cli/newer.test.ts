@@ -31,7 +31,7 @@ test("a ledger of a later format is refused by whoever opens it, with 7, and not
     ["run", "y", "--maker", "true", "--check", "true"],
   ];
   for (const words of commands) {
-    expect(await shop.run(...words), words.join(" ")).toMatchObject({ code: 7, out: "", err: expect.stringMatching(/has format 7; this release reads up to 1\.[\s\S]*newer release/) });
+    expect(await shop.run(...words), words.join(" ")).toMatchObject({ code: 7, out: "", err: expect.stringMatching(/has format 7; this release reads up to 2\.[\s\S]*newer release/) });
   }
   expect(JSON.parse((await shop.run("ls", "--json")).err)).toMatchObject({ error: { code: "ledger_newer" } });
   expect(contentOf(folder)).toEqual(before);

@@ -53,10 +53,12 @@ async function writeAndClose(count: number): Promise<string> {
 }
 
 describe("a ledger's file that is not as it should be", () => {
-  it("is refused as damaged where its tables are others than those that were made", async () => {
+  it.each([
+    "ALTER TABLE ledger RENAME COLUMN partitions TO partitjons", "ALTER TABLE ledger DROP COLUMN listed", "DROP TABLE session_positions", "DROP TABLE partition_positions",
+  ])("is refused as damaged where its tables are others than those that were made: %s", async (change) => {
     await writeAndClose(1);
     const db = new DatabaseSync(file("ledger.db"));
-    db.exec("ALTER TABLE ledger RENAME COLUMN partitions TO partitjons");
+    db.exec(change);
     db.close();
     expect(refusal(open)).toMatchObject({ code: "ledger_corrupt", then: "stop" });
   });
@@ -90,7 +92,7 @@ describe("a ledger's file that is not as it should be", () => {
   it("is refused where a newer release wrote it", async () => {
     await writeAndClose(1);
     const db = new DatabaseSync(file("ledger.db"));
-    db.exec("PRAGMA user_version = 2");
+    db.exec("PRAGMA user_version = 3");
     db.close();
     expect(refusal(open)).toMatchObject({ code: "ledger_newer", next: expect.stringContaining("Upgrade") });
   });

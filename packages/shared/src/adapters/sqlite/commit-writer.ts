@@ -4,6 +4,7 @@
  * W1. Position and time are taken inside the transaction: positions are dense, and the time never goes back in the ledger, nor does
  *     it stand still where the wall clock was put back: it goes on with the monotonic clock, so that what waits for it comes due.
  * W2. A ledger that ends before what this process has read from it is not written to.
+ * W3. Where enough records have piled up behind the watermark, their lists go into the same transaction, and so into its one flush.
  */
 import type { LogTime, Offset } from "../../core/brand.ts";
 import { LoopledgerError } from "../../core/errors.ts";
@@ -11,6 +12,7 @@ import { partitionOf } from "../../core/placement.ts";
 import type { Clock, LogEntry } from "../../ports/index.ts";
 import { rollback } from "./database.ts";
 import type { LedgerFile } from "./ledger-file.ts";
+import type { RecentPositions } from "./recent-positions.ts";
 
 /** Records of one session that go in together. */
 export interface Batch {
@@ -26,8 +28,9 @@ export function createCommitWriter(options: {
   clock: Clock;
   /** Where the readers of this process are. */
   delivered: () => number;
+  recent: RecentPositions;
 }): CommitWriter {
-  const { clock, delivered } = options;
+  const { clock, delivered, recent } = options;
   const { db, path, partitions } = options.file;
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
@@ -42,11 +45,14 @@ export function createCommitWriter(options: {
     given = { time, atMs };
     return time as LogTime;
   };
+  /** Called once what was written besides is committed. */
+  let listed: (() => void) | null = null;
   const write = (batches: readonly Batch[]): readonly LogEntry[] => {
     const end = (last.get() ?? { pos: 0, time: 0 }) as { pos: number; time: number };
     if (end.pos < delivered()) {
       throw new LoopledgerError("ledger_lost", `${path} ends at ${end.pos}, and ${delivered()} was read from it before.`);
     }
+    listed = recent.list(end.pos);
     const time = timeAfter(end.time);
     const entries: LogEntry[] = [];
     let pos = end.pos;
@@ -66,6 +72,7 @@ export function createCommitWriter(options: {
       begin.run();
       const entries = write(batches);
       commitWhole();
+      listed?.();
       return entries;
     } catch (error) {
       rollback(db);

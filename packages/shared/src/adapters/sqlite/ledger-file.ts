@@ -11,8 +11,10 @@ import { DatabaseSync } from "node:sqlite";
 import { LoopledgerError } from "../../core/errors.ts";
 import { ledgerKey } from "../../core/placement.ts";
 import type { Clock, Ids } from "../../ports/index.ts";
+import { carryOver } from "./carry-over.ts";
 import { announced } from "./doorbell.ts";
 import { ledgerError } from "./ledger-errors.ts";
+import { positionTables } from "./position-lists.ts";
 
 export interface LedgerFile {
   readonly path: string;
@@ -25,7 +27,10 @@ export interface LedgerFile {
   readonly inode: bigint;
 }
 
-const FORMAT = 1;
+/** Of the tables; what a record looks like is told by the record. 1: an index on every record, written with it. 2: late lists. */
+const FORMAT = 2;
+/** What the records of a new ledger are said to be. */
+const RECORDS = 1;
 /** Marks the file as ours in its header ("loop" in ASCII). */
 const APPLICATION_ID = 0x6c6f6f70;
 
@@ -78,10 +83,9 @@ function create(path: string, { partitions, clock, ids }: CreateOptions): void {
 function fill(db: DatabaseSync, start: { ledgerId: string; partitions: number; clock: Clock; ids: Ids }): void {
   db.exec(`PRAGMA journal_mode=WAL; PRAGMA application_id=${APPLICATION_ID}; PRAGMA user_version=${FORMAT};
     BEGIN;
-    CREATE TABLE ledger(id TEXT NOT NULL, partitions INTEGER NOT NULL) STRICT;
+    CREATE TABLE ledger(id TEXT NOT NULL, partitions INTEGER NOT NULL, listed INTEGER NOT NULL DEFAULT 0) STRICT;
     CREATE TABLE rec(pos INTEGER PRIMARY KEY, partition INTEGER NOT NULL, session TEXT NOT NULL, time INTEGER NOT NULL, value TEXT NOT NULL) STRICT;
-    CREATE INDEX rec_session ON rec(session);
-    CREATE INDEX rec_partition ON rec(partition);`);
+    ${positionTables}`);
   db.prepare("INSERT INTO ledger(id, partitions) VALUES (?, ?)").run(start.ledgerId, start.partitions);
   const insert = db.prepare("INSERT INTO rec(pos, partition, session, time, value) VALUES (?, ?, ?, ?, ?)");
   const now = start.clock.now();
@@ -90,7 +94,7 @@ function fill(db: DatabaseSync, start: { ledgerId: string; partitions: number; c
     insert.run(partition + 1, partition, key, now, JSON.stringify({
       v: 1, ledgerId: start.ledgerId, eventId: start.ids.uuid(), sessionId: key, type: "ledger_initialised", typeVersion: 1,
       at: new Date(now).toISOString(), actor: { kind: "store", id: "sqlite" },
-      data: { ledgerId: start.ledgerId, partitions: start.partitions, format: FORMAT },
+      data: { ledgerId: start.ledgerId, partitions: start.partitions, format: RECORDS },
     }));
   }
   db.exec("COMMIT");
@@ -126,6 +130,7 @@ function identify(db: DatabaseSync, path: string): { ledgerId: string; partition
   const format = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
   if (application !== APPLICATION_ID) throw new LoopledgerError("ledger_corrupt", `${path} is no ledger.`);
   if (format > FORMAT) throw new LoopledgerError("ledger_newer", `${path} has format ${format}; this release reads up to ${FORMAT}.`);
+  if (format < FORMAT) carryOver(db, FORMAT);
   const row = db.prepare("SELECT id, partitions FROM ledger").get();
   if (row === undefined) throw new LoopledgerError("ledger_corrupt", `${path} does not say which ledger it is.`);
   return { ledgerId: String(row["id"]), partitions: Number(row["partitions"]) };

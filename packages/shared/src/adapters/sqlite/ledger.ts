@@ -7,10 +7,12 @@ import type { Clock, Ids, Ledger, LogEntry, Positions, Subscription } from "../.
 import { CommitQueue } from "./commit-queue.ts";
 import { createCommitWriter } from "./commit-writer.ts";
 import { type Doorbell, openDoorbell } from "./doorbell.ts";
+import { ledgerError } from "./ledger-errors.ts";
 import { isSameFile, type LedgerFile, openLedgerFile } from "./ledger-file.ts";
 import { createLedgerRows, type LedgerRows } from "./ledger-rows.ts";
 import { LedgerState } from "./ledger-state.ts";
 import { plainReactor, type Reactor } from "./reactor.ts";
+import { RecentPositions } from "./recent-positions.ts";
 import { isOver, LedgerSubscription } from "./subscription.ts";
 import { Tail } from "./tail.ts";
 
@@ -38,7 +40,12 @@ export function openSqliteLedger(options: SqliteLedgerOptions): Ledger {
     file.db.close();
     throw new LoopledgerError("ledger_mismatch", `${file.path} has ${file.partitions} partitions, not ${partitions}; the number is fixed for good.`);
   }
-  return new SqliteLedger(file, options);
+  try {
+    return new SqliteLedger(file, options);
+  } catch (error) {
+    file.db.close();
+    throw ledgerError(error, file.path);
+  }
 }
 
 class SqliteLedger implements Ledger {
@@ -58,15 +65,16 @@ class SqliteLedger implements Ledger {
     this.#file = file;
     const state = new LedgerState(file.path, log);
     this.#state = state;
-    this.#rows = createLedgerRows(file);
-    const tail = new Tail({ rows: this.#rows, start: file.end, isBusy: state.isBusy, failed: state.fail });
+    const recent = new RecentPositions(file);
+    this.#rows = createLedgerRows(file, recent);
+    const tail = new Tail({ rows: this.#rows, start: file.end, isBusy: state.isBusy, failed: state.fail, seen: (entries) => recent.add(entries) });
     this.#tail = tail;
     const plain = plainReactor(clock, state.fail);
     const bell = openDoorbell({
       ledgerPath: file.path, ledgerId: file.ledgerId, clock, ids, heard: () => tail.look(), look: () => this.#look(), reactor: reactors?.bell ?? plain,
     });
     this.#bell = bell;
-    const write = createCommitWriter({ file, clock, delivered: () => tail.delivered });
+    const write = createCommitWriter({ file, clock, recent, delivered: () => tail.delivered });
     this.#queue = new CommitQueue({
       clock, isBusy: state.isBusy, explain: state.explain, missed: () => tail.look(), reactor: reactors?.commits ?? plain,
       write: (batches) => {

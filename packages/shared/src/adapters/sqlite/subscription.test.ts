@@ -8,6 +8,7 @@ import type { Clock, Ids, LogEntry } from "../../ports/index.ts";
 import { createCommitWriter } from "./commit-writer.ts";
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts";
 import { createLedgerRows } from "./ledger-rows.ts";
+import { RecentPositions } from "./recent-positions.ts";
 import { LedgerSubscription } from "./subscription.ts";
 import { Tail } from "./tail.ts";
 
@@ -34,7 +35,7 @@ function openDeaf() {
     throw error;
   };
   const tail = new Tail({ rows, start: file.end, isBusy: () => false, failed });
-  const write = createCommitWriter({ file, clock, delivered: () => tail.delivered });
+  const write = createCommitWriter({ file, clock, recent: new RecentPositions(file), delivered: () => tail.delivered });
   const subscribe = (from: ReadonlyMap<number, Offset>, listener: (entries: readonly LogEntry[]) => void) => new LedgerSubscription({
     rows, tail, from, listener, failed, isBusy: () => false, closed: () => {}, flushed: async () => {}, end: async () => rows.last(),
   });

@@ -23,6 +23,8 @@ export interface TailOptions {
   readonly isBusy: (error: unknown) => boolean;
   /** What a read threw. */
   readonly failed: (error: unknown) => void;
+  /** Told of what the readers are handed, before them, and of own entries even where there is no reader. */
+  readonly seen?: ((entries: readonly LogEntry[]) => void) | undefined;
 }
 
 /** Rows that are read from the file in one go, and in one turn of the event loop. */
@@ -114,6 +116,7 @@ export class Tail {
       // With nobody to hand them to, nothing is read.
       if (this.#readers.size === 0) {
         this.#delivered = this.#known;
+        for (const entries of this.#own) this.#options.seen?.(entries);
         this.#own = [];
         return;
       }
@@ -142,6 +145,7 @@ export class Tail {
 
   #hand(entries: readonly LogEntry[]): void {
     this.#delivered = entries.at(-1)?.offset ?? this.#delivered;
+    this.#options.seen?.(entries);
     for (const reader of [...this.#readers]) {
       const all = reader.partitions.size === this.#options.rows.partitions;
       const wanted = all ? entries : entries.filter((entry) => reader.partitions.has(entry.partition));
