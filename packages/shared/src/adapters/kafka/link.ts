@@ -40,6 +40,8 @@ export class Link {
   readonly #connection: Connection;
   #socket: net.Socket | null = null;
   #lookup: ReturnType<typeof protocol.lookup> | null = null;
+  /** What makes a request of an api in the version that both sides know; looked up once. */
+  readonly #makers = new Map<Api, (args?: object) => ProtocolCall>();
   readonly #isSecret: boolean;
   readonly #clientId: Buffer;
   #isDropped = false;
@@ -68,10 +70,18 @@ export class Link {
 
   /** The decoded answer, error codes and all. */
   async request(api: Api, args: object, timeoutMs: number): Promise<unknown> {
-    if (this.#lookup === null) throw new Error("The connection is not ready.");
-    const call = this.#lookup(apiKeys[api], protocol.requests[api])(args);
+    const call = this.#makerOf(api)(args);
     const own = ownCall(api, call.request.apiVersion, args);
     return this.#bounded(own === null ? this.#askAsClient(call) : this.#ask(api, own, call), timeoutMs, api);
+  }
+
+  #makerOf(api: Api): (args?: object) => ProtocolCall {
+    const known = this.#makers.get(api);
+    if (known !== undefined) return known;
+    if (this.#lookup === null) throw new Error("The connection is not ready.");
+    const maker = this.#lookup(apiKeys[api], protocol.requests[api]);
+    this.#makers.set(api, maker);
+    return maker;
   }
 
   #askAsClient({ request, response }: ProtocolCall): Promise<unknown> {
