@@ -32,7 +32,7 @@ describe("appends to one broker", () => {
   const much = (): readonly AppendLane[] => [waitingLane(0, 40 * kilobytes), waitingLane(1, 50 * kilobytes), waitingLane(2, 30 * kilobytes)];
 
   it("go out in one request while the process has something to do until the answer comes", () => {
-    expect(split(after(50, 1.5), much())).toEqual([[0, 1, 2]]);
+    expect(split(after(50, 2.5), much())).toEqual([[0, 1, 2]]);
     expect(split(new Ways(() => 0), much())).toEqual([[0, 1, 2]]);
   });
 
@@ -66,7 +66,7 @@ describe("appends to one broker", () => {
       over(64 * kilobytes);
     };
     for (let i = 0; i < 50; i++) request(5);
-    for (let i = 0; i < 50; i++) request(1);
+    for (let i = 0; i < 50; i++) request(1.5);
     expect(split(ways, much())).toHaveLength(2);
     for (let i = 0; i < 50; i++) request(0);
     expect(split(ways, much())).toHaveLength(1);

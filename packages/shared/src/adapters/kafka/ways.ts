@@ -18,7 +18,7 @@ const WAYS: readonly string[] = ["appends", "appends-2"];
 /** Less than this is not worth a request of its own. */
 const SHARE_BYTES = 32 << 10;
 /** Mean idle time in a request from which on two ways are used, and below which one is enough again, in ms. */
-const IDLE_MS = { begin: 2, end: 0.5 } as const;
+const IDLE_MS = { begin: 3, end: 1 } as const;
 /** The share of the latest request in the mean. */
 const WEIGHT = 1 / 8;
 
