@@ -35,9 +35,9 @@ export class AppendLane {
     return this.#held.length === 0 && this.#waiting.length === 0;
   }
 
-  /** Of what is held. */
+  /** Of what is held, else of what waits. */
   get bytes(): number {
-    return this.#held.reduce((sum, { bytes }) => sum + bytes, 0);
+    return (this.#held.length > 0 ? this.#held : this.#waiting).reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   add(parcel: Parcel): void {

@@ -17,7 +17,7 @@ const record = (value: string): WireRecord => ({ key: "k", value, headers: {} })
 const all = (sent: Sent): readonly Partial<ProducedPart>[] => [...sent.parts.keys()].map((partition) => ({ partition, errorCode: 0 }));
 
 /** Four partitions on two nodes; answers come from the script, then everything is taken. */
-function scripted(script: readonly Answer[]) {
+function scripted(script: readonly Answer[], idle?: () => number) {
   const sends: Sent[] = [];
   const answers = [...script];
   const ends = new Map<number, number>();
@@ -43,7 +43,7 @@ function scripted(script: readonly Answer[]) {
   const lost: unknown[] = [];
   const shown = new Shown();
   const appender = new Appender({
-    topology, clock: createSystemClock(), shown, check: async () => undefined, lost: (error) => void lost.push(error), troubled: () => undefined,
+    topology, clock: createSystemClock(), shown, check: async () => undefined, lost: (error) => void lost.push(error), troubled: () => undefined, ...(idle && { idle }),
   }, 4);
   return { appender, sends, lost, shown };
 }

@@ -16,6 +16,7 @@ import { codeMeaning, codeName } from "./broker-codes.ts";
 import { pauseAfter, Recovery, unreachable } from "./patience.ts";
 import type { Shown } from "./reading.ts";
 import type { Topology } from "./topology.ts";
+import { idleSoFar, type Share, Ways } from "./ways.ts";
 import { type ProducedPart, produce, type WireRecord } from "./wire.ts";
 
 export interface AppenderOptions {
@@ -30,9 +31,10 @@ export interface AppenderOptions {
   readonly written?: (partition: number, next: number) => void;
   /** An outage has begun. */
   readonly troubled: (error: unknown) => void;
+  /** How long the process has been idle so far, in ms; default: what Node tells of its event loop. */
+  readonly idle?: () => number;
 }
 
-const APPENDS = "appends";
 const CLOSING_MS = 3_000;
 const REQUEST_BYTES_MAX = 8 << 20;
 
@@ -40,13 +42,13 @@ export class Appender {
   readonly #options: AppenderOptions;
   readonly #lanes: readonly AppendLane[];
   readonly #recovery: Recovery;
-  /** Nodes that have a request under way. */
-  readonly #asked = new Set<number>();
+  readonly #ways: Ways;
   #idlers: (() => void)[] = [];
   #isScheduled = false;
 
   constructor(options: AppenderOptions, partitions: number) {
     this.#options = options;
+    this.#ways = new Ways(options.idle ?? idleSoFar);
     this.#lanes = Array.from({ length: partitions }, (_, partition) => new AppendLane(partition));
     this.#recovery = new Recovery(options.topology, options.clock);
   }
@@ -98,13 +100,13 @@ export class Appender {
     for (const [leader, partitions] of this.#options.topology.byLeader(byPartition.keys())) {
       const lanes = partitions.map((partition) => byPartition.get(partition) as AppendLane);
       if (leader === null) for (const lane of lanes) this.#again(lane, new Error(`Partition ${lane.partition} has no leader.`));
-      else if (!this.#asked.has(leader)) void this.#send(leader, lanes);
+      else for (const share of this.#ways.shares(leader, lanes)) void this.#send(leader, share);
     }
   }
 
   /** One request to one node. It never rejects. */
-  async #send(leader: number, lanes: readonly AppendLane[]): Promise<void> {
-    this.#asked.add(leader);
+  async #send(leader: number, { way, lanes }: Share): Promise<void> {
+    const over = this.#ways.begin(leader, way);
     const { topology, shown } = this.#options;
     const batches = new Map<AppendLane, readonly WireRecord[]>();
     const before = new Map<number, number>();
@@ -119,12 +121,12 @@ export class Appender {
     let parts: readonly ProducedPart[] = [];
     let failure: unknown = new Error("The broker's answer does not name the partition.");
     try {
-      const link = await topology.link(leader, APPENDS);
+      const link = await topology.link(leader, way);
       parts = await produce(link, topology.topic, new Map([...batches].map(([lane, batch]) => [lane.partition, batch])));
     } catch (error) {
       failure = error;
     }
-    this.#asked.delete(leader);
+    over(bytes);
     const answers = new Map(parts.map((part) => [part.partition, part]));
     for (const lane of batches.keys()) {
       const part = answers.get(lane.partition);

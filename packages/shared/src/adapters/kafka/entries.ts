@@ -54,11 +54,15 @@ function typeOf(text: string): string | null {
 
 /** Bytes that a record takes up in its batch, a little more than less. */
 export function sizeOf({ key, value, headers }: WireRecord): number {
-  const own = (part: string | Uint8Array | null | undefined): number =>
-    part === null || part === undefined ? 0 : typeof part === "string" ? Buffer.byteLength(part) : part.length;
-  let bytes = 32 + own(key) + own(value);
-  for (const [name, content] of Object.entries(headers)) {
-    for (const one of Array.isArray(content) ? (content as readonly Uint8Array[]) : [content as string | Uint8Array]) bytes += 4 + name.length + own(one);
+  let bytes = 32 + contentBytes(key) + contentBytes(value);
+  for (const name in headers) {
+    const content = headers[name] ?? null;
+    if (Array.isArray(content)) for (const one of content as readonly Uint8Array[]) bytes += 4 + name.length + one.length;
+    else bytes += 4 + name.length + contentBytes(content as string | Uint8Array | null);
   }
   return bytes;
+}
+
+function contentBytes(content: string | Uint8Array | null): number {
+  return content === null ? 0 : typeof content === "string" ? Buffer.byteLength(content) : content.length;
 }

@@ -25,8 +25,23 @@ declare module "kafkajs/src/network/connection.js" {
     readonly request: unknown;
     readonly response: { decode(raw: Buffer): Promise<unknown>; parse(decoded: unknown): Promise<unknown> };
   }
+  /** Somebody who waits for an answer. */
+  interface Inflight {
+    readonly correlationId: number;
+    completed(answer: { readonly size: number; readonly payload: Buffer }): void;
+    rejected(error: Error): void;
+  }
+  interface RequestQueue {
+    readonly inflight: Map<number, Inflight>;
+    /** False while the broker has asked this client to wait. */
+    canSendSocketRequestImmediately(): boolean;
+    maybeThrottle(delayMs: number): void;
+  }
   export default class Connection {
     constructor(options: ConnectionOptions);
+    readonly requestQueue: RequestQueue;
+    nextCorrelationId(): number;
+    isAuthenticated(): boolean;
     isConnected(): boolean;
     connect(): Promise<boolean>;
     authenticate(): Promise<void>;

@@ -13,7 +13,7 @@ import apiKeys from "kafkajs/src/protocol/requests/apiKeys.js";
 import protocol, { type ProtocolCall } from "kafkajs/src/protocol/requests/index.js";
 import type { Clock } from "../../ports/index.ts";
 import { defaultClientId, type KafkaConnection } from "./connection.ts";
-import { type ProduceArgs, withOwnDecoding, withOwnEncoding } from "./own-codec.ts";
+import { type OwnCall, ownCall } from "./own-codec.ts";
 
 export interface Address {
   readonly host: string;
@@ -31,11 +31,8 @@ const asItIs = async (decoded: unknown): Promise<unknown> => decoded;
 
 type Versions = Readonly<Record<number, { minVersion: number; maxVersion: number }>>;
 
-/** Records are put into bytes and taken out of them by our own code. */
-function ownCodec(api: Api, call: ProtocolCall, args: object): ProtocolCall {
-  if (api === "Produce") return withOwnEncoding(call, args as ProduceArgs);
-  return api === "Fetch" ? withOwnDecoding(call) : call;
-}
+/** Size, api, version and number of a request stand before the client's name. */
+const HEAD_BYTES = 14;
 
 export class Link {
   readonly address: Address;
@@ -43,11 +40,17 @@ export class Link {
   readonly #connection: Connection;
   #socket: net.Socket | null = null;
   #lookup: ReturnType<typeof protocol.lookup> | null = null;
+  /** What makes a request of an api in the version that both sides know; looked up once. */
+  readonly #makers = new Map<Api, (args?: object) => ProtocolCall>();
+  readonly #isSecret: boolean;
+  readonly #clientId: Buffer;
   #isDropped = false;
 
   private constructor(address: Address, settings: KafkaConnection, clock: Clock) {
     this.address = address;
     this.#clock = clock;
+    this.#isSecret = Boolean(settings.sasl);
+    this.#clientId = Buffer.from(settings.clientId ?? defaultClientId);
     this.#connection = new Connection({
       ...address, ssl: settings.ssl ?? null, sasl: settings.sasl ?? null, clientId: settings.clientId ?? defaultClientId,
       connectionTimeout: CONNECT_MS, requestTimeout: CONNECT_MS, enforceRequestTimeout: false, logger: silence,
@@ -67,10 +70,56 @@ export class Link {
 
   /** The decoded answer, error codes and all. */
   async request(api: Api, args: object, timeoutMs: number): Promise<unknown> {
+    const call = this.#makerOf(api)(args);
+    const own = ownCall(api, call.request.apiVersion, args);
+    return this.#bounded(own === null ? this.#askAsClient(call) : this.#ask(api, own, call), timeoutMs, api);
+  }
+
+  #makerOf(api: Api): (args?: object) => ProtocolCall {
+    const known = this.#makers.get(api);
+    if (known !== undefined) return known;
     if (this.#lookup === null) throw new Error("The connection is not ready.");
-    const { request, response } = ownCodec(api, this.#lookup(apiKeys[api], protocol.requests[api])(args), args);
-    const answer = this.#connection.send({ request, response: { decode: response.decode, parse: asItIs }, logResponseError: false });
-    return this.#bounded(answer, timeoutMs, api);
+    const maker = this.#lookup(apiKeys[api], protocol.requests[api]);
+    this.#makers.set(api, maker);
+    return maker;
+  }
+
+  #askAsClient({ request, response }: ProtocolCall): Promise<unknown> {
+    return this.#connection.send({ request, response: { decode: response.decode, parse: asItIs }, logResponseError: false });
+  }
+
+  /** Past the client's queue where nothing is in the way: it makes several promises and copies a request. */
+  async #ask(api: Api, own: OwnCall, call: ProtocolCall): Promise<unknown> {
+    const { requestQueue } = this.#connection;
+    const decode = async (raw: Buffer): Promise<unknown> => (await own.decode(raw)) ?? call.response.decode(raw);
+    if (!requestQueue.canSendSocketRequestImmediately() || (this.#isSecret && !this.#connection.isAuthenticated())) {
+      const encode = async () => ownEncoded(own);
+      return this.#askAsClient({ request: { ...call.request, encode }, response: { ...call.response, decode } });
+    }
+    const raw = await this.#send({ apiKey: apiKeys[api], apiVersion: call.request.apiVersion }, own);
+    const answer = own.decode(raw);
+    const decoded = answer instanceof Promise ? await answer : answer;
+    if (decoded === null) return call.response.decode(raw);
+    requestQueue.maybeThrottle(decoded.clientSideThrottleTime);
+    return decoded;
+  }
+
+  /** The client takes answers apart and finds whose each is: those of ours stand among its own. */
+  #send({ apiKey, apiVersion }: { readonly apiKey: number; readonly apiVersion: number }, own: OwnCall): Promise<Buffer> {
+    const socket = this.#socket;
+    if (socket === null || !this.#connection.isConnected()) throw new Error(`The connection to ${this.address.host}:${this.address.port} is closed.`);
+    const correlationId = this.#connection.nextCorrelationId();
+    const bytes = own.encode(HEAD_BYTES + this.#clientId.length);
+    bytes.writeInt32BE(bytes.length - 4, 0);
+    bytes.writeInt16BE(apiKey, 4);
+    bytes.writeInt16BE(apiVersion, 6);
+    bytes.writeInt32BE(correlationId, 8);
+    bytes.writeInt16BE(this.#clientId.length, 12);
+    this.#clientId.copy(bytes, HEAD_BYTES);
+    return new Promise((done, failed) => {
+      this.#connection.requestQueue.inflight.set(correlationId, { correlationId, completed: ({ payload }) => done(payload), rejected: failed });
+      socket.write(bytes);
+    });
   }
 
   /** Ends the connection at once; what waits for an answer is told. */
@@ -124,4 +173,9 @@ export class Link {
       );
     });
   }
+}
+
+function ownEncoded(own: OwnCall): { readonly buf: Buffer; readonly buffer: Buffer } {
+  const buffer = own.encode(0);
+  return { buf: buffer, buffer };
 }

@@ -1,10 +1,8 @@
 /**
  * The two requests that carry records, with our own encoding and decoding in place of the client's, wherever the broker speaks a version
- * that is known here. The client's stands behind it for all others.
+ * that is known here. The client's stands behind it for all others. A request is put into bytes once, with room in front for its head.
  */
-/// <reference path="./kafkajs-internals.d.ts" />
-import type { ProtocolCall } from "kafkajs/src/protocol/requests/index.js";
-import { decodeBatches, encodeBatch, longAt } from "./record-batch.ts";
+import { decodeBatches, longAt, type PlannedBatch, planBatch, putBatch, putLong } from "./record-batch.ts";
 import type { FetchedPart, WireRecord } from "./records.ts";
 
 /** What a Produce request is made of. */
@@ -13,56 +11,128 @@ export interface ProduceArgs {
   readonly timeout: number;
   readonly topicData: readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly messages: readonly WireRecord[] }[] }[];
 }
+/** What a Fetch request is made of. */
+export interface FetchArgs {
+  readonly replicaId: number;
+  readonly isolationLevel: number;
+  readonly maxWaitTime: number;
+  readonly minBytes: number;
+  readonly maxBytes: number;
+  readonly topics: readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly fetchOffset: number; readonly maxBytes: number }[] }[];
+}
 
-/** From the first one with batches of format 2 to the last one that the client knows, they are the same. */
-const produceVersions = { first: 3, last: 7 } as const;
+/** One request in bytes, and what reads its answer. */
+export interface OwnCall {
+  /** Behind so many bytes that are free. */
+  encode(free: number): Buffer;
+  /** Null where only the client can read it. */
+  decode(raw: Buffer): OwnAnswer | null | Promise<OwnAnswer | null>;
+}
+export interface OwnAnswer {
+  /** How long the broker asks this client to wait before its next request, in ms. */
+  readonly clientSideThrottleTime: number;
+}
+
+/** From the first one with batches of format 2 to the last one that the client knows, they are the same; answers tell more from time to time. */
+const produceVersions = { first: 3, logStart: 5, throttle: 6, last: 7 } as const;
 const fetchVersion = 11;
 const noText = -1;
+const noEpoch = -1;
+const noOffset = -1;
 const abortedBytes = 16;
 
-export function withOwnEncoding(call: ProtocolCall, args: ProduceArgs): ProtocolCall {
-  const { apiVersion } = call.request;
-  if (apiVersion < produceVersions.first || apiVersion > produceVersions.last) return call;
-  return { ...call, request: { ...call.request, encode: async () => payloadOf(args) } };
+/** Null where this version is none that is known here. */
+export function ownCall(api: string, version: number, args: object): OwnCall | null {
+  if (api === "Produce" && version >= produceVersions.first && version <= produceVersions.last) {
+    return { encode: (free) => encodeProduce(args as ProduceArgs, free), decode: (raw) => decodeProduce(raw, version) };
+  }
+  if (api === "Fetch" && version === fetchVersion) return { encode: (free) => encodeFetch(args as FetchArgs, free), decode: decodeFetch };
+  return null;
 }
 
-function payloadOf({ acks, timeout, topicData }: ProduceArgs): { readonly buf: Buffer; readonly buffer: Buffer } {
+class Request {
+  readonly bytes: Buffer;
+  at: number;
+
+  constructor(free: number, bytes: number) {
+    this.bytes = Buffer.allocUnsafe(free + bytes);
+    this.at = free;
+  }
+  int8(value: number): void {
+    this.at = this.bytes.writeInt8(value, this.at);
+  }
+  int16(value: number): void {
+    this.at = this.bytes.writeInt16BE(value, this.at);
+  }
+  int32(value: number): void {
+    this.at = this.bytes.writeInt32BE(value, this.at);
+  }
+  long(value: number): void {
+    putLong(this.bytes, value, this.at);
+    this.at += 8;
+  }
+  text(value: string): void {
+    this.int16(Buffer.byteLength(value));
+    this.at += this.bytes.write(value, this.at, "utf8");
+  }
+  next(bytes: number): Buffer {
+    this.at += bytes;
+    return this.bytes.subarray(this.at - bytes, this.at);
+  }
+}
+
+function encodeProduce({ acks, timeout, topicData }: ProduceArgs, free: number): Buffer {
+  let bytes = 12;
+  const planned = topicData.map(({ topic, partitions }) => {
+    bytes += 2 + Buffer.byteLength(topic) + 4;
+    const batches = partitions.map(({ partition, messages }): readonly [number, PlannedBatch] => [partition, planBatch(messages)]);
+    for (const [, batch] of batches) bytes += 8 + batch.bytes;
+    return { topic, batches };
+  });
   const now = Date.now();
-  const head = Buffer.alloc(12);
-  head.writeInt16BE(noText, 0);
-  head.writeInt16BE(acks, 2);
-  head.writeInt32BE(timeout, 4);
-  head.writeInt32BE(topicData.length, 8);
-  const parts: Buffer[] = [head];
-  for (const { topic, partitions } of topicData) {
-    const name = Buffer.from(topic);
-    const about = Buffer.alloc(2 + name.length + 4);
-    about.writeInt16BE(name.length, 0);
-    name.copy(about, 2);
-    about.writeInt32BE(partitions.length, 2 + name.length);
-    parts.push(about);
-    for (const { partition, messages } of partitions) {
-      const batch = encodeBatch(messages, now);
-      const place = Buffer.alloc(8);
-      place.writeInt32BE(partition, 0);
-      place.writeInt32BE(batch.length, 4);
-      parts.push(place, batch);
+  const request = new Request(free, bytes);
+  request.int16(noText);
+  request.int16(acks);
+  request.int32(timeout);
+  request.int32(planned.length);
+  for (const { topic, batches } of planned) {
+    request.text(topic);
+    request.int32(batches.length);
+    for (const [partition, batch] of batches) {
+      request.int32(partition);
+      request.int32(batch.bytes);
+      putBatch(batch, request.next(batch.bytes), now);
     }
   }
-  const buffer = Buffer.concat(parts);
-  return { buf: buffer, buffer };
+  return request.bytes;
 }
 
-export function withOwnDecoding(call: ProtocolCall): ProtocolCall {
-  if (call.request.apiVersion !== fetchVersion) return call;
-  const { decode } = call.response;
-  return { ...call, response: { ...call.response, decode: async (raw) => (await decodeFetch(raw)) ?? decode(raw) } };
-}
-
-interface Fetched {
-  readonly clientSideThrottleTime: number;
-  readonly errorCode: number;
-  readonly responses: readonly { readonly topicName: string; readonly partitions: readonly FetchedPart[] }[];
+function encodeFetch({ replicaId, maxWaitTime, minBytes, maxBytes, isolationLevel, topics }: FetchArgs, free: number): Buffer {
+  const bytes = topics.reduce((sum, { topic, partitions }) => sum + 2 + Buffer.byteLength(topic) + 4 + 28 * partitions.length, 35);
+  const request = new Request(free, bytes);
+  request.int32(replicaId);
+  request.int32(maxWaitTime);
+  request.int32(minBytes);
+  request.int32(maxBytes);
+  request.int8(isolationLevel);
+  // No session of fetches: each one names all of its partitions.
+  request.int32(0);
+  request.int32(noEpoch);
+  request.int32(topics.length);
+  for (const { topic, partitions } of topics) {
+    request.text(topic);
+    request.int32(partitions.length);
+    for (const { partition, fetchOffset, maxBytes: partitionBytesMax } of partitions) {
+      request.int32(partition);
+      request.int32(noEpoch);
+      request.long(fetchOffset);
+      request.long(noOffset);
+      request.int32(partitionBytesMax);
+    }
+  }
+  request.int32(0);
+  request.text("");
+  return request.bytes;
 }
 
 class Answer {
@@ -88,29 +158,56 @@ class Answer {
     this.at += bytes;
     return this.bytes.subarray(this.at - bytes, this.at);
   }
+  text(): string {
+    return this.take(this.int16()).toString("utf8");
+  }
+  /** As many as the count in front says. */
+  list<T>(one: () => T): T[] {
+    return Array.from({ length: Math.max(0, this.int32()) }, one);
+  }
 }
 
-/** Null where a batch is of an older format. */
-async function decodeFetch(raw: Buffer): Promise<Fetched | null> {
+interface Produced extends OwnAnswer {
+  readonly topics: readonly { readonly topicName: string; readonly partitions: readonly { readonly partition: number; readonly errorCode: number; readonly baseOffset: number }[] }[];
+}
+
+function decodeProduce(raw: Buffer, version: number): Produced {
+  const answer = new Answer(raw);
+  const topics = answer.list(() => ({
+    topicName: answer.text(),
+    partitions: answer.list(() => {
+      const part = { partition: answer.int32(), errorCode: answer.int16(), baseOffset: answer.long() };
+      answer.take(version >= produceVersions.logStart ? 16 : 8);
+      return part;
+    }),
+  }));
+  const throttleMs = answer.int32();
+  // Brokers before this version have waited themselves.
+  return { topics, clientSideThrottleTime: version >= produceVersions.throttle ? throttleMs : 0 };
+}
+
+interface Fetched extends OwnAnswer {
+  readonly errorCode: number;
+  readonly responses: readonly { readonly topicName: string; readonly partitions: readonly FetchedPart[] }[];
+}
+type Part = Omit<FetchedPart, "messages"> & { readonly messages: ReturnType<typeof decodeBatches> };
+
+function decodeFetch(raw: Buffer): Fetched | null | Promise<Fetched | null> {
   const answer = new Answer(raw);
   const clientSideThrottleTime = answer.int32();
   const errorCode = answer.int16();
   answer.int32();
-  const responses: { topicName: string; partitions: FetchedPart[] }[] = [];
-  for (let topics = answer.int32(); topics > 0; topics--) {
-    const topicName = answer.take(answer.int16()).toString("utf8");
-    const partitions: FetchedPart[] = [];
-    for (let left = answer.int32(); left > 0; left--) {
-      const part = await decodePart(answer);
-      if (part === null) return null;
-      partitions.push(part);
-    }
-    responses.push({ topicName, partitions });
-  }
-  return { clientSideThrottleTime, errorCode, responses };
+  const responses = answer.list(() => ({ topicName: answer.text(), partitions: answer.list(() => decodePart(answer)) }));
+  const parts = responses.flatMap(({ partitions }) => partitions);
+  if (parts.some(({ messages }) => messages === null)) return null;
+  const fetched = { clientSideThrottleTime, errorCode };
+  if (!parts.some(({ messages }) => messages instanceof Promise)) return { ...fetched, responses: responses as Fetched["responses"] };
+  return Promise.all(responses.map(async ({ topicName, partitions }) => ({
+    topicName, partitions: await Promise.all(partitions.map(async (part) => ({ ...part, messages: await part.messages }))),
+  }))).then((all) => (all.some(({ partitions }) => partitions.some(({ messages }) => messages === null)) ? null : { ...fetched, responses: all as Fetched["responses"] }));
 }
 
-async function decodePart(answer: Answer): Promise<FetchedPart | null> {
+function decodePart(answer: Answer): Part {
   const partition = answer.int32();
   const errorCode = answer.int16();
   const highWatermark = answer.long();
@@ -118,6 +215,8 @@ async function decodePart(answer: Answer): Promise<FetchedPart | null> {
   answer.long();
   answer.take(Math.max(0, answer.int32()) * abortedBytes);
   answer.int32();
-  const messages = await decodeBatches(answer.take(Math.max(0, answer.int32())));
-  return messages === null ? null : { partition, errorCode, highWatermark, messages };
+  const messages = decodeBatches(answer.take(Math.max(0, answer.int32())));
+  // Another part may be what the answer fails of, and then nobody waits for this one.
+  if (messages instanceof Promise) messages.catch(() => undefined);
+  return { partition, errorCode, highWatermark, messages };
 }

@@ -34,7 +34,7 @@ function varintBytes(value: number): number {
 }
 function fieldBytes(content: Content): number {
   const bytes = bytesOf(content);
-  return varintBytes(bytes) + Math.max(0, bytes);
+  return bytes < 0 ? 1 : varintBytes(bytes) + bytes;
 }
 
 /** Bytes of a record without its own length in front. */
@@ -85,16 +85,21 @@ class Writer {
     this.varint(delta);
     this.field(key);
     this.field(value);
-    const named = Object.entries(headers).flatMap(([name, content]) => (Array.isArray(content) ? (content as readonly Uint8Array[]) : [content as Content]).map((one) => [name, one] as const));
-    this.varint(named.length);
-    for (const [name, content] of named) {
-      this.field(name);
-      this.field(content);
+    let count = 0;
+    for (const name in headers) count += Array.isArray(headers[name]) ? (headers[name] as readonly unknown[]).length : 1;
+    this.varint(count);
+    for (const name in headers) {
+      const content = headers[name] ?? null;
+      for (const one of Array.isArray(content) ? (content as readonly Uint8Array[]) : [content as Content]) {
+        this.field(name);
+        this.field(one);
+      }
     }
   }
 }
 
-function putLong(bytes: Buffer, value: number, place: number): void {
+/** Writes an integer of 64 bits. */
+export function putLong(bytes: Buffer, value: number, place: number): void {
   bytes.writeInt32BE(Math.floor(value / high), place);
   bytes.writeUInt32BE(((value % high) + high) % high, place + 4);
 }
@@ -103,10 +108,23 @@ export function longAt(bytes: Buffer, place: number): number {
   return bytes.readInt32BE(place) * high + bytes.readUInt32BE(place + 4);
 }
 
-/** One batch of the records, of this time in ms. */
-export function encodeBatch(records: readonly WireRecord[], timeMs: number): Buffer {
+/** A batch whose bytes are counted, so that they can be put where there is room for them. */
+export interface PlannedBatch {
+  readonly records: readonly WireRecord[];
+  /** Bytes of each record without its own length in front. */
+  readonly sizes: readonly number[];
+  /** Of the whole batch. */
+  readonly bytes: number;
+}
+export function planBatch(records: readonly WireRecord[]): PlannedBatch {
   const sizes = records.map((record, delta) => bodyBytes(record, delta));
-  const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + varintBytes(size) + size, at.records));
+  let bytes: number = at.records;
+  for (const size of sizes) bytes += varintBytes(size) + size;
+  return { records, sizes, bytes };
+}
+
+/** Fills exactly these bytes with one batch of the records, of this time in ms. */
+export function putBatch({ records, sizes }: PlannedBatch, bytes: Buffer, timeMs: number): void {
   bytes.fill(0, 0, at.length);
   bytes.writeInt32BE(bytes.length - lengthEnd, at.length);
   bytes.writeInt32BE(0, at.epoch);
@@ -122,7 +140,6 @@ export function encodeBatch(records: readonly WireRecord[], timeMs: number): Buf
   const writer = new Writer(bytes, at.records);
   for (const [delta, record] of records.entries()) writer.record(record, { delta, bytes: sizes[delta] ?? 0 });
   bytes.writeUInt32BE(checksum(bytes, at.attributes), at.checksum);
-  return bytes;
 }
 
 class Cursor {
@@ -195,24 +212,56 @@ export class DamagedBatch extends Error {
   }
 }
 
-/** The records of the whole batches of a piece; null where one of them is of a format before this one. */
-export async function decodeBatches(bytes: Buffer): Promise<FetchedRecord[] | null> {
+/** The whole batch at a place; null where it is of a format before this one, undefined where the piece ends before it does. */
+function batchAt(bytes: Buffer, from: number): Buffer | null | undefined {
+  if (from + at.records > bytes.length) return undefined;
+  if (bytes[from + at.magic] !== format) return null;
+  const to = from + lengthEnd + bytes.readInt32BE(from + at.length);
+  if (to > bytes.length) return undefined;
+  const batch = bytes.subarray(from, to);
+  if (batch.readUInt32BE(at.checksum) !== checksum(batch, at.attributes)) throw new DamagedBatch(longAt(batch, 0));
+  return batch;
+}
+function codecOf(batch: Buffer): number {
+  return batch.readInt16BE(at.attributes) & codecMask;
+}
+
+/** Adds what stands in a batch, whose records lie in `body` from a place on. */
+function takeBatch(records: FetchedRecord[], batch: Buffer, { body, start }: { readonly body: Buffer; readonly start: number }): void {
+  const attributes = batch.readInt16BE(at.attributes);
+  const about = {
+    offset: longAt(batch, 0), firstTime: longAt(batch, at.firstTime), isControl: (attributes & controlMask) !== 0,
+    time: (attributes & appendTimeMask) === 0 ? null : longAt(batch, at.maxTime),
+  };
+  const cursor = new Cursor(body, start);
+  for (let left = batch.readInt32BE(at.count); left > 0; left--) records.push(new BatchRecord(cursor, about));
+}
+
+/**
+ * The records of the whole batches of a piece; null where one of them is of a format before this one, and a promise only where one is
+ * compressed: what is written here never is.
+ */
+export function decodeBatches(bytes: Buffer): FetchedRecord[] | null | Promise<FetchedRecord[] | null> {
   const records: FetchedRecord[] = [];
-  for (let from = 0; from + at.records <= bytes.length; ) {
-    const batch = bytes.subarray(from, from + lengthEnd + bytes.readInt32BE(from + at.length));
-    if (bytes[from + at.magic] !== format) return null;
-    if (from + lengthEnd + bytes.readInt32BE(from + at.length) > bytes.length) break;
-    if (batch.readUInt32BE(at.checksum) !== checksum(batch, at.attributes)) throw new DamagedBatch(longAt(batch, 0));
-    const attributes = batch.readInt16BE(at.attributes);
-    const codec = attributes & codecMask;
-    const [body, start] = codec === 0 ? [batch, at.records] as const : [await decompress(codec, batch.subarray(at.records)), 0] as const;
-    const about = {
-      offset: longAt(batch, 0), firstTime: longAt(batch, at.firstTime), isControl: (attributes & controlMask) !== 0,
-      time: (attributes & appendTimeMask) === 0 ? null : longAt(batch, at.maxTime),
-    };
-    const cursor = new Cursor(body, start);
-    for (let left = batch.readInt32BE(at.count); left > 0; left--) records.push(new BatchRecord(cursor, about));
+  for (let from = 0; ; ) {
+    const batch = batchAt(bytes, from);
+    if (batch === null) return null;
+    if (batch === undefined) return records;
+    if (codecOf(batch) !== 0) return decodeFrom(bytes, from, records);
+    takeBatch(records, batch, { body: batch, start: at.records });
     from += batch.length;
   }
-  return records;
+}
+
+/** Goes on with a piece in which batches are compressed. */
+async function decodeFrom(bytes: Buffer, begin: number, records: FetchedRecord[]): Promise<FetchedRecord[] | null> {
+  for (let from = begin; ; ) {
+    const batch = batchAt(bytes, from);
+    if (batch === null) return null;
+    if (batch === undefined) return records;
+    const codec = codecOf(batch);
+    if (codec === 0) takeBatch(records, batch, { body: batch, start: at.records });
+    else takeBatch(records, batch, { body: await decompress(codec, batch.subarray(at.records)), start: 0 });
+    from += batch.length;
+  }
 }

@@ -14,7 +14,7 @@ export interface MetadataAnswer {
 export interface ProducedPart {
   readonly partition: number;
   readonly errorCode: number;
-  readonly baseOffset: string;
+  readonly baseOffset: number | string;
 }
 interface OffsetPart {
   readonly partition: number;
@@ -61,7 +61,7 @@ export async function produce(link: Link, topic: string, batches: ReadonlyMap<nu
 
 export async function fetchFrom(link: Link, order: FetchOrder): Promise<readonly FetchedPart[]> {
   const { topic, positions, maxWaitMs, partitionBytesMax } = order;
-  const partitions = [...positions].map(([partition, offset]) => ({ partition, fetchOffset: String(offset), maxBytes: partitionBytesMax }));
+  const partitions = [...positions].map(([partition, offset]) => ({ partition, fetchOffset: offset, maxBytes: partitionBytesMax }));
   const args = {
     replicaId: NO_REPLICA, isolationLevel: READ_UNCOMMITTED, maxWaitTime: maxWaitMs, minBytes: 1, maxBytes: FETCH_BYTES_MAX,
     topics: [{ topic, partitions }], rackId: "",
