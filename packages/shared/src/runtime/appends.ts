@@ -30,8 +30,8 @@ export function appendAll(engine: Engine, sessionId: SessionId, records: readonl
 function appendWhole(engine: Engine, sessionId: SessionId, group: readonly Written[]): Promise<Verdict[]> {
   const { promise: readBack, resolve, reject } = Promise.withResolvers<Verdict[]>();
   engine.folds.expect(group, resolve);
-  const sending = { group, readBack, since: engine.clock.monotonic() };
-  engine.ledger.append(sessionId, textsOf(group)).catch((error: unknown) => void sendAgain(engine, sessionId, sending, error).catch(reject));
+  const since = engine.clock.monotonic();
+  engine.ledger.append(sessionId, textsOf(group)).catch((error: unknown) => void sendAgain(engine, sessionId, { group, readBack, since, error }).catch(reject));
   return readBack;
 }
 
@@ -42,8 +42,8 @@ async function appendInParts(engine: Engine, sessionId: SessionId, records: read
     const last = group.at(-1)?.record;
     await engine.failpoints.pass(first && around(first).before);
     const readBack = new Promise<Verdict[]>((settle) => engine.folds.expect(group, settle));
-    const sending = { group, readBack, since: engine.clock.monotonic() };
-    await Promise.race([engine.ledger.append(sessionId, textsOf(group)), readBack]).catch((error: unknown) => sendAgain(engine, sessionId, sending, error));
+    const since = engine.clock.monotonic();
+    await Promise.race([engine.ledger.append(sessionId, textsOf(group)), readBack]).catch((error: unknown) => sendAgain(engine, sessionId, { group, readBack, since, error }));
     for (const point of (last && around(last).after) ?? []) await engine.failpoints.pass(point);
     verdicts.push(...(readsBack(engine, group) ? await readBack : group.map(() => acknowledged)));
   }
@@ -76,16 +76,18 @@ function groups(engine: Engine, records: readonly Written[]): Written[][] {
   return current.length > 0 ? [...result, current] : result;
 }
 
-interface Sending {
+interface Unsent {
   readonly group: readonly Written[];
   readonly readBack: Promise<unknown>;
   /** When it was sent first, in monotonic ms. */
   readonly since: number;
+  /** What the first append threw. */
+  readonly error: unknown;
 }
 
 /** After an append that failed: the same bytes again and again, until they are acknowledged or read back. Throws where that is of no use, or lasts too long. */
-async function sendAgain(engine: Engine, sessionId: SessionId, { group, readBack, since }: Sending, first: unknown): Promise<void> {
-  let error = first;
+async function sendAgain(engine: Engine, sessionId: SessionId, { group, readBack, since, ...first }: Unsent): Promise<void> {
+  let { error } = first;
   for (let attempt = 1; ; attempt++) {
     const stop = isLoopledgerError(error) && error.then === "stop";
     if (stop || engine.clock.monotonic() - since >= engine.patienceMs) {

@@ -173,11 +173,9 @@ export class Folds {
     });
   }
 
-  /** `settle` is called with the verdicts on texts that are about to be appended, in their order. To be called before the append. */
   expect(group: readonly Written[], settle: (verdicts: Verdict[]) => void): void {
     this.#own.expect(group, settle);
   }
-  /** Gives a read-back up: the append is known not to be there, or nobody waits any more. */
   abandon(written: Written): void {
     this.#own.abandon(written);
   }

@@ -31,7 +31,7 @@ export interface LedgerRows {
 
 const columns = "partition, pos AS offset, time, session AS key, value";
 /** The records that are in no list and that the process does not know. */
-const unknown = "pos > max((SELECT listed FROM ledger), :known)";
+const unlisted = "pos > max((SELECT listed FROM ledger), :known)";
 
 export function createLedgerRows(file: LedgerFile, recent: RecentPositions = new RecentPositions(file)): LedgerRows {
   const { db, partitions } = file;
@@ -40,7 +40,7 @@ export function createLedgerRows(file: LedgerFile, recent: RecentPositions = new
   const ofSession = db.prepare(`SELECT ${columns} FROM rec WHERE pos IN (
       SELECT one.value FROM session_positions AS list, json_each(list.positions) AS one WHERE list.session = :session AND list.last >= :from AND one.value >= :from
       UNION ALL SELECT value FROM json_each(:recent)
-      UNION ALL SELECT pos FROM rec WHERE ${unknown} AND pos >= :from AND session = :session) ORDER BY pos`);
+      UNION ALL SELECT pos FROM rec WHERE ${unlisted} AND pos >= :from AND session = :session) ORDER BY pos`);
   return {
     partitions,
     last: () => Number(last.get()?.["pos"] ?? 0),
@@ -62,7 +62,7 @@ function createPartitionReading({ db }: LedgerFile, recent: RecentPositions): Le
   const listed = db.prepare(`SELECT ${columns} FROM rec WHERE pos IN (${inLists} ORDER BY list.last, one.value LIMIT :limit) ORDER BY pos`);
   const rest = db.prepare(`SELECT ${columns} FROM rec WHERE pos IN (${inLists}
       UNION ALL SELECT value FROM json_each(:recent)
-      UNION ALL SELECT pos FROM rec WHERE ${unknown} AND pos BETWEEN :from AND :to AND partition = :partition) ORDER BY pos LIMIT :limit`);
+      UNION ALL SELECT pos FROM rec WHERE ${unlisted} AND pos BETWEEN :from AND :to AND partition = :partition) ORDER BY pos LIMIT :limit`);
   return (partition, { from, to, limit }) => {
     const first = entries(listed.all({ partition, from, to, limit }));
     if (first.length >= limit) return first;
@@ -79,7 +79,7 @@ function createEnds({ db, partitions }: LedgerFile, recent: RecentPositions): Le
   const all = Array.from({ length: partitions }, (_, partition) => partition);
   const ends = db.prepare(`SELECT one.value AS partition, max(
       coalesce((SELECT max(last) FROM partition_positions WHERE partition = one.value), 0),
-      coalesce((SELECT max(pos) FROM rec WHERE ${unknown} AND partition = one.value), 0)) AS pos FROM json_each('${JSON.stringify(all)}') AS one`);
+      coalesce((SELECT max(pos) FROM rec WHERE ${unlisted} AND partition = one.value), 0)) AS pos FROM json_each('${JSON.stringify(all)}') AS one`);
   return () => {
     recent.refresh();
     return new Map((ends.all({ known: recent.known }) as unknown as readonly { partition: number; pos: number }[]).map(({ partition, pos }) =>

@@ -93,10 +93,14 @@ class SqliteLedger implements Ledger {
     return partitionOf(key, this.partitions);
   }
 
-  async append(sessionId: SessionId, values: readonly string[]): Promise<void> {
-    this.#state.check();
-    if (!values.every(isWholeText)) throw new RangeError("A record holds half a character or a NUL.");
-    if (values.length > 0) await this.#queue.add({ key: sessionId, values });
+  append(sessionId: SessionId, values: readonly string[]): Promise<void> {
+    try {
+      this.#state.check();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (!values.every(isWholeText)) return Promise.reject(new RangeError("A record holds half a character or a NUL."));
+    return values.length > 0 ? this.#queue.add({ key: sessionId, values }) : Promise.resolve();
   }
 
   read(partition: number, from: Offset, limit: number): Promise<readonly LogEntry[]> {
