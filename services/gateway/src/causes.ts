@@ -6,19 +6,19 @@ import type { EventId, SessionId } from "@loopledger/shared/core/brand";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { Change } from "@loopledger/shared/runtime";
 
-const recordsMax = 64;
-const sessionsMax = 1_000;
+const recordsKept = 32;
+const sessionsKept = 500;
 
 interface Recent {
   /** Seqs of the last accepted records. */
-  readonly seqs: Map<EventId, number>;
+  readonly seqs: LastUsed<EventId, number>;
   /** The dispatch that was open last: the cause of all that its owner writes, however much that is. */
   open: { readonly eventId: EventId; readonly seq: number } | null;
 }
 
 /** The causes of what comes now lie in what has come just before; the few that do not are read from the ledger. */
 export class RecentCauses {
-  readonly #sessions = new Map<SessionId, Recent>();
+  readonly #sessions = new LastUsed<SessionId, Recent>(sessionsKept);
 
   /** Takes in an accepted change, and gives the seq of its cause; undefined where it is not known here. */
   take({ sessionId, state, verdict, record }: Change): number | undefined {
@@ -27,24 +27,40 @@ export class RecentCauses {
     const cause = record.cause?.eventId;
     const found = cause === undefined ? undefined : (recent.seqs.get(cause) ?? (recent.open?.eventId === cause ? recent.open.seq : undefined));
     recent.seqs.set(record.eventId, verdict.seq);
-    if (state.open) recent.open = { eventId: state.open.eventId, seq: state.open.seq };
-    trim(recent.seqs, recordsMax);
+    if (state.open && state.open.eventId !== recent.open?.eventId) recent.open = { eventId: state.open.eventId, seq: state.open.seq };
     return found;
   }
   #of(sessionId: SessionId): Recent {
-    const recent = this.#sessions.get(sessionId) ?? { seqs: new Map(), open: null };
-    this.#sessions.delete(sessionId);
+    const known = this.#sessions.get(sessionId);
+    if (known) return known;
+    const recent: Recent = { seqs: new LastUsed(recordsKept), open: null };
     this.#sessions.set(sessionId, recent);
-    trim(this.#sessions, sessionsMax);
     return recent;
   }
 }
 
-/** Those that were used last stay. */
-function trim<K>(map: Map<K, unknown>, max: number): void {
-  if (map.size <= max) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
+/** Keeps the `count` entries that were used last, and at most as many again: whole generations are dropped, so that no entry is taken out by itself. */
+class LastUsed<K, V> {
+  readonly #count: number;
+  #young = new Map<K, V>();
+  #old: ReadonlyMap<K, V> = new Map();
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+  get(key: K): V | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+  set(key: K, value: V): void {
+    this.#young.set(key, value);
+    if (this.#young.size <= this.#count) return;
+    this.#old = this.#young;
+    this.#young = new Map([[key, value]]);
+  }
 }
 
 /** The envelope as readers get it. */

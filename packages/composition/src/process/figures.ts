@@ -22,15 +22,12 @@ export class AppendTimes {
   timed(ledger: Ledger, monotonic: () => number): Ledger {
     return {
       ...boundReads(ledger),
-      append: async (sessionId, values) => {
+      append: (sessionId, values) => {
         const begunMs = monotonic();
-        try {
-          await ledger.append(sessionId, values);
-        } catch (error) {
+        return ledger.append(sessionId, values).then(() => this.#take(monotonic() - begunMs), (error: unknown) => {
           this.#failed++;
           throw error;
-        }
-        this.#take(monotonic() - begunMs);
+        });
       },
     };
   }
