@@ -6,7 +6,6 @@ import { join } from "node:path";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { goal } from "@loopledger/shared/core/events/goal";
 import { fn, makeHandlers, startStepServer } from "@loopledger/handlers/index";
-import { compileLater } from "@loopledger/composition/process/compiler";
 import { openFolderBlobs } from "@loopledger/shared/blobs";
 import { openSqliteLedger, openSqliteOwnership } from "@loopledger/shared/sqlite";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
@@ -59,7 +58,6 @@ export interface LoopOptions {
 }
 
 export async function openLoop(folder: string, { carries = true, before = (same) => same, leaseMs = 2000 }: LoopOptions = {}): Promise<Loop> {
-  compileLater();
   const clock = createSystemClock();
   const ids = createSystemIds();
   const blobs = openFolderBlobs({ folder: join(folder, "blobs"), clock, ids });

@@ -4,7 +4,6 @@ import { type Log, type LogLevel, Supervision, makeEngine, makeLog, restoreFolds
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { makeDataFolder } from "../ports/data-folder.ts";
 import { openPorts } from "../ports/open-ports.ts";
-import { compileLater } from "../process/compiler.ts";
 import { AppendTimes } from "../process/figures.ts";
 import type { Deployment } from "../settings/deployment.ts";
 import type { EngineOptions, OpenEngine } from "./engine-options.ts";
@@ -17,7 +16,6 @@ export async function openEngine(deployment: Deployment, options: EngineOptions)
   if (options.handlers) makeDataFolder(deployment.dataFolder);
   const { reads = false, views = false, viewsMayBeAway = false } = options;
   const stays = options.handlers !== undefined || options.history === true;
-  if (stays) compileLater();
   const supervision = new Supervision({ clock, report: (error, what) => log.error({ err: error }, what) });
   const { close: closePorts, ...opened } = await openPorts(deployment, { clock, ids, log, supervision, reads, views, viewsMayBeAway, stays });
   const appends = options.times ? new AppendTimes() : null;
