@@ -166,10 +166,11 @@ describe("what cannot be started says so at once", () => {
       expect((await shop.run(...words)).out, words[0]).toContain("no such program ./nocheck.sh");
     }
   });
-  test("an iteration that there is not is told, with how far the session has come", async () => {
+  test("an iteration that there is not is told, with how far the session has come; of the others every reader says what the check found", async () => {
     await shop.run("run", "write two lines", ...twoLines(shop), "--id", "two");
     expect(await shop.run("logs", "two", "--iteration", "9")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("no iteration 9: it has come to 2") });
     expect(await shop.run("logs", "two", "--iteration", "2")).toMatchObject({ code: 0, out: expect.stringContaining("there are 2 lines") });
+    expect((await shop.run("events", "two")).out).toMatch(/FAIL by run\/check: there are 0 lines\n[\s\S]*FAIL by run\/check: there are 1 lines\n/);
   });
   test("a goal whose handlers are not there is refused before it is taken in", async () => {
     shop.write("goal.yaml", "id: none\ngoal: x\nmaker: nobody\ncheck: c\n");

@@ -1,7 +1,7 @@
 /** One record as one line: what happened, in a few words, without the parts that only programs need. */
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { Json } from "@loopledger/shared/core/json";
-import { whyIn } from "@loopledger/shared/core/session/explain-text";
+import { foundBy, whyIn } from "@loopledger/shared/core/session/explain-text";
 import type { Printer, Style } from "../printing.ts";
 import type { EventRow } from "./event-rows.ts";
 import { firstLine } from "./status-text.ts";
@@ -38,7 +38,7 @@ function wordsFor(record: LedgerRecord): string {
     case "dispatched": return `${record.data.cycle} of ${record.data.leaf}, iteration ${record.data.iteration}: ${record.data.task}`;
     case "claimed": return `process ${record.data.host.pid} takes it`;
     case "built": return record.data.summary || "without a word";
-    case "check": return `${record.data.verdict} by ${record.data.check}${whyOf(record.data.evidence)}${nextOf(record.data.next_steps)}`;
+    case "check": return `${record.data.verdict} by ${record.data.check}${whyOf(record.data.evidence)}${sayingOf(foundBy(record.data), record.data.next_steps)}`;
     case "cycle_failed": return `${record.data.class} ${record.data.code}: ${record.data.message}`;
     case "retry": return `${record.data.operation}, attempt ${record.data.attempt}, in ${record.data.delay_seconds} s: ${record.data.error}`;
     case "handed_back": return record.data.why;
@@ -52,7 +52,8 @@ function whyOf(evidence: Json): string {
   const why = whyIn(evidence);
   return why === null ? "" : ` (${firstLine(why, 100)})`;
 }
-function nextOf(steps: readonly unknown[]): string {
+function sayingOf(found: string | null, steps: readonly unknown[]): string {
+  if (found !== null) return `: ${found}`;
   return steps.length === 0 ? "" : `: ${typeof steps[0] === "string" ? steps[0] : "a goal of its own"}`;
 }
 

@@ -1,5 +1,5 @@
 /** A status as a person reads it: one block for a session, one line in a list. */
-import { amount, budgetText, effectsText, whyIn } from "@loopledger/shared/core/session/explain-text";
+import { amount, budgetText, effectsText, foundBy, whyIn } from "@loopledger/shared/core/session/explain-text";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { Printer, Style } from "../printing.ts";
 import { plain } from "./plain.ts";
@@ -48,7 +48,8 @@ function verdictText({ verdict }: StatusView, paint: Paint): string | null {
   const [next] = verdict.next_steps;
   const style = verdict.verdict === "PASS" ? "green" : verdict.verdict === "FAIL" ? "red" : "yellow";
   const why = whyIn(verdict.evidence);
-  return `${paint(style, verdict.verdict)} at seq ${verdict.seq}${why === null ? "" : ` (${firstLine(why)})`}${next === undefined ? "" : `: ${firstLine(typeof next === "string" ? next : JSON.stringify(next))}`}`;
+  const said = foundBy(verdict) ?? (next === undefined ? null : typeof next === "string" ? next : JSON.stringify(next));
+  return `${paint(style, verdict.verdict)} at seq ${verdict.seq}${why === null ? "" : ` (${firstLine(why)})`}${said === null ? "" : `: ${firstLine(said)}`}`;
 }
 function receiptText(receipt: NonNullable<StatusView["receipt"]>): string {
   const revision = receipt.revision === null ? "" : ` on ${receipt.revision.slice(0, 24)}`;

@@ -39,7 +39,7 @@ export function evidenceText(state: SessionState): string {
   if (!lastCheck) return ["no verdict so far", ...gapText].join("; ");
   const revision = lastCheck.revision === null ? "" : ` on ${shortened(lastCheck.revision)}`;
   const steps = lastCheck.next_steps.map((step) => (typeof step === "string" ? step : step.goal.goal));
-  const why = whyIn(lastCheck.evidence);
+  const why = whyIn(lastCheck.evidence) ?? foundBy(lastCheck);
   return [
     `${lastCheck.verdict}${revision}${why === null ? "" : `: ${shortened(why)}`}`,
     ...(steps.length > 0 ? [`next: ${shortened(steps[0] ?? "")}`] : []),
@@ -52,6 +52,11 @@ export function whyIn(evidence: Json): string | null {
   const said = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as JsonObject) : {};
   const why = said["why"] ?? (said["moved"] === true ? said["note"] : undefined);
   return typeof why === "string" ? why : null;
+}
+
+/** What a check that found the work wanting says of it: its next step is often the task once more. */
+export function foundBy({ verdict, evidence }: { readonly verdict: string; readonly evidence: Json }): string | null {
+  return verdict === "FAIL" ? tellingLineOf(evidence) : null;
 }
 
 /** The line of a check's output that tells most, where its evidence holds an output. */
