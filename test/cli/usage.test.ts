@@ -30,6 +30,7 @@ describe("bad input is refused with 2, a reason and what to do, and nothing is s
     ["unbalanced quotes", ["run", "x", "--maker", "sh -c 'exit", "--check", "true"], /quote ' at position 7 is not closed/],
     ["an operator of a shell", ["run", "x", "--maker", "true && true", "--check", "true"], /--shell/],
     ["a number that is none", ["run", "x", "--maker", "true", "--check", "true", "--cost", "lots"], /--cost must be a number above 0/],
+    ["a time with its unit", ["run", "x", "--maker", "true", "--check", "true", "--timeout", "5s"], /--timeout, in seconds, must be a number above 0, not "5s"/],
     ["an empty goal", ["run", "  ", "--maker", "true", "--check", "true"], /goal is empty/],
     ["a goal file that is not there", ["run", "goals/none.yaml"], /no file .*none\.yaml/],
     ["a goal of two megabytes", ["run", "goals/large.yaml"], /256 KiB/],

@@ -60,7 +60,7 @@ export async function planRun({ words, options, project, cwd }: Asked): Promise<
     ...(options.iterations !== undefined && { iterations: collect(() => whole("--iterations", options.iterations, 1)) }),
     ...(options.cost !== undefined && { costUsd: collect(() => above("--cost", options.cost, 0)) }),
   };
-  const timeoutSeconds = options.timeout === undefined ? undefined : collect(() => above("--timeout", options.timeout, 0));
+  const timeoutSeconds = options.timeout === undefined ? undefined : collect(() => above("--timeout, in seconds,", options.timeout, 0));
   const place = relative(project.folder, cwd) || undefined;
   const common = { ...(place && { cwd: place }), ...(timeoutSeconds && { timeoutSeconds }), ...(options.env && { env: options.env }) };
   const program = (name: string, command: string) => ({ ...common, ...collect(() => commandOf(name, command, options.shell ?? false)) });
