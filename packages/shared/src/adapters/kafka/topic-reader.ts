@@ -55,7 +55,8 @@ export interface TopicReader {
 
 const SESSION_MS = 10_000;
 const HEARTBEAT_MS = 2_000;
-const POLL_MS = 500;
+/** An answer comes as soon as there is anything; this is how long a broker with nothing is left alone. */
+const POLL_MS = 1_000;
 const PARTITION_BYTES_MAX = 2 << 20;
 const AT_ONCE = 3;
 const RETRY_PAUSE_MS = 200;
