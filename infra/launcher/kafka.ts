@@ -23,6 +23,8 @@ export interface KafkaLogin {
   readonly username: string;
   /** Letters and digits. */
   readonly password: string;
+  /** How long a login lasts before it has to be renewed, in ms (default: for ever). */
+  readonly lastsMs?: number;
 }
 
 export interface KafkaOptions {
@@ -90,12 +92,13 @@ function propertiesOf({ options: { nodes, folder } }: KafkaCluster, index: numbe
   };
 }
 
-function loginOf({ username, password }: KafkaLogin): Record<string, string> {
+function loginOf({ username, password, lastsMs = 0 }: KafkaLogin): Record<string, string> {
   const modules = "org.apache.kafka.common.security";
   return {
     "listener.name.login.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
     "listener.name.login.plain.sasl.jaas.config": `${modules}.plain.PlainLoginModule required user_${username}="${password}";`,
     "listener.name.login.scram-sha-256.sasl.jaas.config": `${modules}.scram.ScramLoginModule required;`,
+    "listener.name.login.connections.max.reauth.ms": String(lastsMs),
   };
 }
 

@@ -1,6 +1,8 @@
 /** A Kafka that asks who comes: with the right password everything works as without one, with a wrong one it is said what to mend. */
+import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Ended, Workshop, patienceMs } from "../cli/workshop.ts";
+import { makeLedgerTopic } from "../contract/kafka-topic.ts";
 import { ownKafka, type OwnKafka, redisUrl, uniquePrefix } from "../support/parts/parts.ts";
 
 vi.setConfig({ testTimeout: 2 * patienceMs, hookTimeout: 5 * 60_000 });
@@ -52,5 +54,31 @@ describe.each(["plain", "scram-sha-256"])("a Kafka that asks for a password, by 
     const { checks } = JSON.parse(looked.out) as { readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly fix: string | null }[] };
     expect(checks.find(({ name }) => name === "kafka")).toMatchObject({ ok: false, fix: expect.stringContaining("LOOPLEDGER_KAFKA_SASL_PASSWORD") });
     expect(looked.out + looked.err).not.toContain(wrong);
+  });
+});
+
+describe.each(["plain", "scram-sha-256"] as const)("a Kafka whose logins last five seconds, by %s", (mechanism) => {
+  test("takes appends and reads through several of them, without an outage", async () => {
+    const shortly = await ownKafka({ login: { username: "olga", password: right, lastsMs: 5_000 } });
+    try {
+      const topic = await makeLedgerTopic({ brokers: shortly.brokers });
+      const connection = { brokers: shortly.loginBrokers.split(","), sasl: { mechanism, username: "olga", password: right } };
+      const told: unknown[] = [];
+      const ledger = await topic.open({ connection, log: (error) => void told.push(error) });
+      const seen: (string | null)[] = [];
+      const subscription = await ledger.subscribe(new Map([[ledger.partitionOf("s"), 0 as Offset]]), (entries) => void seen.push(...entries.filter(({ key }) => key === "s").map(({ value }) => value)));
+      const written: string[] = [];
+      for (const until = performance.now() + 12_000; performance.now() < until; ) {
+        written.push(String(written.length));
+        await ledger.append("s" as SessionId, [written.at(-1) ?? ""]);
+        if (written.length % 20 === 0) await Promise.all([ledger.readSession("s" as SessionId), ledger.end()]);
+      }
+      await subscription.caughtUp();
+      expect(seen).toEqual(written);
+      expect(told).toEqual([]);
+      await topic.close();
+    } finally {
+      await shortly.stop();
+    }
   });
 });

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { refuseUnprepared } from "@loopledger/infra/findings";
 import { askRedis } from "@loopledger/infra/redis";
@@ -142,6 +144,19 @@ describe("doctor", () => {
     });
     await apply("--partitions", "1");
     await expect(refuseUnprepared({ brokers: (await kafkaBrokers()).split(",") }, prefix)).resolves.toBeUndefined();
+  });
+
+  test("asks every broker that is named before it says that none answers: one is away, another one takes connections and says nothing", async () => {
+    await apply("--partitions", "1");
+    const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const others = ["127.0.0.1:1", `127.0.0.1:${(silent.address() as AddressInfo).port}`];
+    try {
+      await expect(refuseUnprepared({ brokers: [...others, ...(await kafkaBrokers()).split(",")] }, prefix)).resolves.toBeUndefined();
+      await expect(refuseUnprepared({ brokers: others }, prefix)).rejects.toMatchObject({ code: "ledger_unreachable", message: expect.stringContaining(`No Kafka broker answers at ${others.join(", ")}`) });
+    } finally {
+      silent.close();
+    }
   });
 
   test("sees a Redis that evicts, one that is away, a Kafka that is away and a registry that is away", async () => {

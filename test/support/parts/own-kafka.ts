@@ -31,7 +31,7 @@ export interface OwnKafkaOptions {
   /** A proxy before each broker. */
   readonly proxied?: boolean;
   /** Who may come in through a listener of its own that asks for it. */
-  readonly login?: { readonly username: string; readonly password: string };
+  readonly login?: { readonly username: string; readonly password: string; readonly lastsMs?: number };
 }
 
 export async function ownKafka({ brokers: count = 1, proxied = false, login }: OwnKafkaOptions = {}): Promise<OwnKafka> {

@@ -44,15 +44,11 @@ export interface KafkaAdmin {
 
 /** Throws `ledger_unreachable` where no broker answers. */
 export async function openKafkaAdmin(connection: KafkaConnection): Promise<KafkaAdmin> {
-  const admin = connectKafka(connection).admin();
-  try {
-    await admin.connect();
-  } catch (error) {
-    await admin.disconnect().catch(() => undefined);
+  const admin = await connected(connection).catch((error: unknown): never => {
     const [why, next] = [error instanceof Error ? error.message : String(error), mendOfLogin(error)];
     const what = next === null ? "No Kafka broker answers" : "No Kafka broker lets this process in";
     throw new LoopledgerError("ledger_unreachable", `${what} at ${connection.brokers.join(", ")}: ${why}`, { cause: error, ...(next !== null && { next }) });
-  }
+  });
   return {
     cluster: async () => {
       const { clusterId, brokers } = await admin.describeCluster();
@@ -70,6 +66,23 @@ export async function openKafkaAdmin(connection: KafkaConnection): Promise<Kafka
     },
     close: () => admin.disconnect(),
   };
+}
+
+/** Without patience the client asks the first address alone: then each is asked in its turn, and what the last one said is thrown. */
+async function connected(connection: KafkaConnection): Promise<Admin> {
+  const entrances = connection.patience === "none" ? connection.brokers.map((broker) => [broker]) : [connection.brokers];
+  let failure: unknown;
+  for (const brokers of entrances) {
+    const admin = connectKafka({ ...connection, brokers }).admin();
+    try {
+      await admin.connect();
+      return admin;
+    } catch (error) {
+      failure = error;
+      await admin.disconnect().catch(() => undefined);
+    }
+  }
+  throw failure;
 }
 
 /** The metadata of those that are there; asking for one that is not would throw for all of them. */

@@ -33,6 +33,12 @@ const none = { retries: 0 };
 
 export const defaultClientId = "loopledger";
 
+/**
+ * So long before a login ends it is renewed, in ms. Brokers take no login twice within a second, so the client's own ten seconds would
+ * fail at every request where logins last no longer than that.
+ */
+export const renewalMs = 2_000;
+
 /** The addresses of a list with commas, without blanks and empty parts. */
 export function brokerList(brokers: string): string[] {
   return brokers.split(",").map((one) => one.trim()).filter((one) => one !== "");
@@ -46,6 +52,7 @@ export function connectKafka({ brokers, clientId = defaultClientId, sasl, ssl, p
     retry: hurried ? none : lasting,
     connectionTimeout: hurried ? 2_000 : 3_000,
     requestTimeout: hurried ? 5_000 : 30_000,
+    reauthenticationThreshold: renewalMs,
     logLevel: log ? logLevel.WARN : logLevel.NOTHING,
     logCreator: () => ({ level, log: { message } }: LogEntry) => log?.({ level: level === logLevel.ERROR ? "error" : "warn", message }),
   };

@@ -18,6 +18,7 @@ declare module "kafkajs/src/network/connection.js" {
     readonly connectionTimeout: number;
     readonly requestTimeout: number;
     readonly enforceRequestTimeout: boolean;
+    readonly reauthenticationThreshold: number;
     readonly logger: Logger;
     readonly socketFactory: (target: { host: string; port: number; ssl: object | null; onConnect: () => void }) => Socket;
   }

@@ -12,7 +12,7 @@ import Connection from "kafkajs/src/network/connection.js";
 import apiKeys from "kafkajs/src/protocol/requests/apiKeys.js";
 import protocol, { type ProtocolCall } from "kafkajs/src/protocol/requests/index.js";
 import type { Clock } from "../../ports/index.ts";
-import { defaultClientId, type KafkaConnection } from "./connection.ts";
+import { defaultClientId, type KafkaConnection, renewalMs } from "./connection.ts";
 import { type OwnCall, ownCall } from "./own-codec.ts";
 
 export interface Address {
@@ -53,7 +53,7 @@ export class Link {
     this.#clientId = Buffer.from(settings.clientId ?? defaultClientId);
     this.#connection = new Connection({
       ...address, ssl: settings.ssl ?? null, sasl: settings.sasl ?? null, clientId: settings.clientId ?? defaultClientId,
-      connectionTimeout: CONNECT_MS, requestTimeout: CONNECT_MS, enforceRequestTimeout: false, logger: silence,
+      connectionTimeout: CONNECT_MS, requestTimeout: CONNECT_MS, enforceRequestTimeout: false, reauthenticationThreshold: renewalMs, logger: silence,
       socketFactory: ({ onConnect }) => this.#openSocket(settings, onConnect),
     });
   }
