@@ -163,10 +163,10 @@ export class LedgerSubscription implements Subscription {
     const link = await topology.link(leader, name);
     const positions = new Map(partitions.map((partition) => [partition, this.#next.get(partition) ?? 0]));
     const parts = await fetchFrom(link, { topic: topology.topic, positions, maxWaitMs: POLL_MS, partitionBytesMax: PARTITION_BYTES_MAX });
-    healthy();
     const isTaken = parts.map((part) => part.errorCode !== 0 || this.#take(part));
     this.#release();
     for (const part of parts) await this.#checkPart(part, link);
+    healthy();
     if (isTaken.includes(false)) throw new ListenerThrew();
   }
 
