@@ -1,10 +1,13 @@
 /** What brokers and networks do to a ledger, on brokers of the tests' own. */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import { openKafkaLedger } from "@loopledger/shared/kafka";
+import { openKafkaAdmin } from "@loopledger/shared/kafka-admin";
 import type { Ledger, LogEntry, Subscription } from "@loopledger/shared/ports";
+import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import { afterEach, describe, expect, it } from "vitest";
 import { type OwnKafka, ownKafka } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
-import { type LedgerTopic, makeLedgerTopic } from "./kafka-topic.ts";
+import { type LedgerTopic, ledgerSettings, makeLedgerTopic } from "./kafka-topic.ts";
 
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -131,6 +134,24 @@ describe("a ledger on Kafka whose brokers fail", () => {
     // Told when it begins, and not at each of the many tries; a broker that comes up slowly may be away once more.
     expect(new Set(told.map((error) => (error as { code: string }).code))).toEqual(new Set(["ledger_unreachable"]));
     expect(told.length).toBeLessThan(5);
+  }, 300_000);
+
+  it("tells an outage once where one of three brokers stays away that alone has some of the partitions", async () => {
+    const kafka = await startKafka({ brokers: 3 });
+    const name = "alone.ledger";
+    const admin = await openKafkaAdmin({ brokers: kafka.brokers.split(",") });
+    await admin.create([{ name, partitions: 6, replication: 1, config: ledgerSettings }]);
+    await admin.close();
+    const told: unknown[] = [];
+    const ledger = await openKafkaLedger({ connection: { brokers: kafka.brokers.split(",") }, prefix: "alone", clock: createSystemClock(), ids: createSystemIds(), log: (error) => void told.push(error) });
+    endings.push(() => ledger.close());
+    await (await follow(ledger)).subscription.caughtUp();
+    await kafka.kill(2);
+    await until(() => told.length > 0, { what: "the outage to be told", timeoutMs: 120_000 });
+    // The others answer some twelve times meanwhile: polls that find nothing.
+    const since = performance.now();
+    await until(() => performance.now() - since > 6_000, { what: "six seconds of the outage", timeoutMs: 60_000 });
+    expect(told.length).toBeLessThan(4);
   }, 300_000);
 
   it("waits for a broker that stands still, and takes a reader and a writer on from where they were", async () => {

@@ -120,10 +120,21 @@ describe("answers that we read ourselves", () => {
     expect(await own("Fetch", 11, fetchArgs).decode(fetched([Buffer.concat([await compressed(), older])]))).toBeNull();
   });
 
-  it("to Fetch fail as a whole where one part is damaged, whatever becomes of another that is compressed", async () => {
+  it("to Fetch say of each part that is damaged that it is, and give the others and what stands before the damage", async () => {
     const [damaged, alsoDamaged] = [batch(), await compressed()];
     damaged[70] = (damaged[70] ?? 0) ^ 1;
     alsoDamaged[22] = (alsoDamaged[22] ?? 0) ^ 1;
-    await expect((async () => own("Fetch", 11, fetchArgs).decode(fetched([Buffer.concat([await compressed(), alsoDamaged]), damaged])))()).rejects.toThrow("is damaged");
+    const partsOf = async (...parts: readonly Buffer[]): Promise<readonly { messages: readonly unknown[]; damage?: unknown }[]> => {
+      const answer = await own("Fetch", 11, fetchArgs).decode(fetched(parts)) as unknown as { responses: readonly { partitions: readonly { messages: readonly unknown[]; damage?: unknown }[] }[] };
+      return answer.responses.flatMap(({ partitions }) => partitions);
+    };
+    const isDamaged = { messages: [], damage: expect.objectContaining({ message: expect.stringContaining("is damaged") }) };
+    for (const packed of [Buffer.alloc(0), await compressed()]) {
+      const [first, second] = await partsOf(Buffer.concat([packed, batch(), alsoDamaged, batch()]), damaged);
+      expect(first?.messages.length).toBe(packed.length > 0 ? 4 : 3);
+      expect(first).toMatchObject({ damage: isDamaged.damage });
+      expect(second).toMatchObject(isDamaged);
+    }
+    expect((await partsOf(alsoDamaged, await compressed())).map(({ messages, damage }) => [messages.length, damage === undefined])).toEqual([[0, false], [1, true]]);
   });
 });

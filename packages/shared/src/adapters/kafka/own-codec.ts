@@ -190,7 +190,10 @@ interface Fetched extends OwnAnswer {
   readonly errorCode: number;
   readonly responses: readonly { readonly topicName: string; readonly partitions: readonly FetchedPart[] }[];
 }
-type Part = Omit<FetchedPart, "messages"> & { readonly messages: ReturnType<typeof decodeBatches> };
+interface Part extends Omit<FetchedPart, "messages" | "damage"> {
+  readonly messages: ReturnType<typeof decodeBatches>;
+  damage?: unknown;
+}
 
 function decodeFetch(raw: Buffer): Fetched | null | Promise<Fetched | null> {
   const answer = new Answer(raw);
@@ -203,7 +206,7 @@ function decodeFetch(raw: Buffer): Fetched | null | Promise<Fetched | null> {
   const fetched = { clientSideThrottleTime, errorCode };
   if (!parts.some(({ messages }) => messages instanceof Promise)) return { ...fetched, responses: responses as Fetched["responses"] };
   return Promise.all(responses.map(async ({ topicName, partitions }) => ({
-    topicName, partitions: await Promise.all(partitions.map(async (part) => ({ ...part, messages: await part.messages }))),
+    topicName, partitions: await Promise.all(partitions.map(async (part) => Object.assign(part, { messages: await part.messages }))),
   }))).then((all) => (all.some(({ partitions }) => partitions.some(({ messages }) => messages === null)) ? null : { ...fetched, responses: all as Fetched["responses"] }));
 }
 
@@ -215,8 +218,17 @@ function decodePart(answer: Answer): Part {
   answer.long();
   answer.take(Math.max(0, answer.int32()) * abortedBytes);
   answer.int32();
-  const messages = decodeBatches(answer.take(Math.max(0, answer.int32())));
-  // Another part may be what the answer fails of, and then nobody waits for this one.
-  if (messages instanceof Promise) messages.catch(() => undefined);
-  return { partition, errorCode, highWatermark, messages };
+  const part: Omit<Part, "messages"> = { partition, errorCode, highWatermark };
+  const records = answer.take(Math.max(0, answer.int32()));
+  // A part that cannot be read says so, and takes no other one with it.
+  const tell = (damage: unknown): readonly [] => {
+    part.damage = damage;
+    return [];
+  };
+  try {
+    const messages = decodeBatches(records, tell);
+    return Object.assign(part, { messages: messages instanceof Promise ? messages.catch((error: unknown) => [...tell(error)]) : messages });
+  } catch (error) {
+    return Object.assign(part, { messages: [...tell(error)] });
+  }
 }

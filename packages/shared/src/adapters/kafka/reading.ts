@@ -235,6 +235,7 @@ export class Reading {
 
 /** Throws where a part of a fetch is not what was asked for. */
 export async function checkPart(part: FetchedPart, { link, topic, from }: { link: Link; topic: string; from: number }): Promise<void> {
+  if (part.damage !== undefined && !part.messages.some(({ offset }) => Number(offset) >= from)) throw part.damage;
   if (part.errorCode === 0) return;
   switch (codeMeaning(part.errorCode)) {
     case "out_of_range":

@@ -3,7 +3,8 @@
  *
  * B1. What is written is one batch, uncompressed, of no producer, with the checksum over everything behind it.
  * B2. What is read is every whole batch of a piece, in any codec; a batch that the piece cuts off is left for the next request. One whose
- *     checksum is not that of its bytes is never taken for what somebody wrote: it is thrown, and with it everything behind it.
+ *     checksum is not that of its bytes is never taken for what somebody wrote: it is told, what stands before it is given, and nothing
+ *     behind it.
  * B3. Offsets and times up to 2^53 are exact.
  */
 import { decompress } from "./codecs.ts";
@@ -212,15 +213,22 @@ export class DamagedBatch extends Error {
   }
 }
 
-/** The whole batch at a place; null where it is of a format before this one, undefined where the piece ends before it does. */
-function batchAt(bytes: Buffer, from: number): Buffer | null | undefined {
+/** Told of the damaged batch at which reading ends. */
+type Tell = (damage: DamagedBatch) => void;
+const refuse: Tell = (damage) => {
+  throw damage;
+};
+
+/** The whole batch at a place; null where it is of a format before this one, undefined where the piece ends before it does, or it was told as damaged. */
+function batchAt(bytes: Buffer, from: number, tell: Tell): Buffer | null | undefined {
   if (from + at.records > bytes.length) return undefined;
   if (bytes[from + at.magic] !== format) return null;
   const to = from + lengthEnd + bytes.readInt32BE(from + at.length);
   if (to > bytes.length) return undefined;
   const batch = bytes.subarray(from, to);
-  if (batch.readUInt32BE(at.checksum) !== checksum(batch, at.attributes)) throw new DamagedBatch(longAt(batch, 0));
-  return batch;
+  if (batch.readUInt32BE(at.checksum) === checksum(batch, at.attributes)) return batch;
+  tell(new DamagedBatch(longAt(batch, 0)));
+  return undefined;
 }
 function codecOf(batch: Buffer): number {
   return batch.readInt16BE(at.attributes) & codecMask;
@@ -241,22 +249,22 @@ function takeBatch(records: FetchedRecord[], batch: Buffer, { body, start }: { r
  * The records of the whole batches of a piece; null where one of them is of a format before this one, and a promise only where one is
  * compressed: what is written here never is.
  */
-export function decodeBatches(bytes: Buffer): FetchedRecord[] | null | Promise<FetchedRecord[] | null> {
+export function decodeBatches(bytes: Buffer, tell: Tell = refuse): FetchedRecord[] | null | Promise<FetchedRecord[] | null> {
   const records: FetchedRecord[] = [];
   for (let from = 0; ; ) {
-    const batch = batchAt(bytes, from);
+    const batch = batchAt(bytes, from, tell);
     if (batch === null) return null;
     if (batch === undefined) return records;
-    if (codecOf(batch) !== 0) return decodeFrom(bytes, from, records);
+    if (codecOf(batch) !== 0) return decodeFrom(bytes, from, { records, tell });
     takeBatch(records, batch, { body: batch, start: at.records });
     from += batch.length;
   }
 }
 
 /** Goes on with a piece in which batches are compressed. */
-async function decodeFrom(bytes: Buffer, begin: number, records: FetchedRecord[]): Promise<FetchedRecord[] | null> {
+async function decodeFrom(bytes: Buffer, begin: number, { records, tell }: { readonly records: FetchedRecord[]; readonly tell: Tell }): Promise<FetchedRecord[] | null> {
   for (let from = begin; ; ) {
-    const batch = batchAt(bytes, from);
+    const batch = batchAt(bytes, from, tell);
     if (batch === null) return null;
     if (batch === undefined) return records;
     const codec = codecOf(batch);

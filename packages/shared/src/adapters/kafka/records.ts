@@ -20,4 +20,6 @@ export interface FetchedPart {
   readonly errorCode: number;
   readonly highWatermark: number | string;
   readonly messages: readonly FetchedRecord[];
+  /** Why what lies behind them cannot be read. */
+  readonly damage?: unknown;
 }

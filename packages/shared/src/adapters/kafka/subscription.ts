@@ -59,6 +59,8 @@ export class LedgerSubscription implements Subscription {
   readonly #options: SubscriptionOptions;
   readonly #next: Map<number, number>;
   readonly #lanes = new Set<number | null>();
+  /** Lanes that fail again and again: while there is one, another one's answer ends no outage. */
+  readonly #failing = new Set<number | null>();
   readonly #recovery: Recovery;
   readonly #unlisten: () => void;
   #waiters: Waiter[] = [];
@@ -124,6 +126,8 @@ export class LedgerSubscription implements Subscription {
         if (leader === NOBODY) throw new Error(`Partitions ${partitions.join(", ")} have no leader.`);
         if (tries === 0 || this.#leads(leader, partitions)) await this.#poll(leader, partitions);
         tries = 0;
+        this.#failing.delete(leader);
+        if (this.#failing.size === 0) this.#options.healthy();
       } catch (error) {
         if (this.#isOver(error)) break;
         if (error instanceof ListenerThrew) {
@@ -131,10 +135,13 @@ export class LedgerSubscription implements Subscription {
           continue;
         }
         tries += 1;
-        if (tries > 2) this.#options.troubled(error);
+        if (tries <= 2) continue;
+        this.#failing.add(leader);
+        this.#options.troubled(error);
       }
     }
     this.#lanes.delete(leader);
+    this.#failing.delete(leader);
     this.#assign();
   }
 
@@ -159,11 +166,10 @@ export class LedgerSubscription implements Subscription {
   }
 
   async #poll(leader: number, partitions: readonly number[]): Promise<void> {
-    const { topology, name, healthy } = this.#options;
+    const { topology, name } = this.#options;
     const link = await topology.link(leader, name);
     const positions = new Map(partitions.map((partition) => [partition, this.#next.get(partition) ?? 0]));
     const parts = await fetchFrom(link, { topic: topology.topic, positions, maxWaitMs: POLL_MS, partitionBytesMax: PARTITION_BYTES_MAX });
-    healthy();
     const isTaken = parts.map((part) => part.errorCode !== 0 || this.#take(part));
     this.#release();
     for (const part of parts) await this.#checkPart(part, link);
