@@ -50,3 +50,26 @@ it("goes on by what has passed, in a process that has written before and in one 
   await first.close();
   await later.close();
 });
+
+it("does not run ahead, in any process, where one stood still between its looks at the two clocks", async () => {
+  let pauseMs = 0;
+  const clock = createSystemClock();
+  /** What is seen, and then the pause. */
+  const look = (seen: number): number => {
+    passedMs += pauseMs;
+    pauseMs = 0;
+    return seen;
+  };
+  const paused: Clock = { ...clock, now: () => look(startMs + passedMs), monotonic: () => look(1_000.5 + passedMs) };
+  const ledger = openSqliteLedger({ folder: folder.path, clock: paused, ids: createSystemIds() });
+  const other = process(() => 0);
+  for (let pauses = 0; pauses < 3; pauses++) {
+    pauseMs = 400;
+    await ledger.append(s, ["{}"]);
+    await ledger.append(s, ["{}"]);
+    expect((await ledger.readSession(s)).at(-1)?.time).toBe(startMs + passedMs);
+    expect(await other.append()).toBe(passedMs);
+  }
+  await ledger.close();
+  await other.close();
+});

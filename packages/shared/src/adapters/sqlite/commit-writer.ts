@@ -39,9 +39,11 @@ export function createCommitWriter(options: {
   /** The latest time that this process gave, and when that was by the monotonic clock. */
   let given: { readonly time: number; readonly atMs: number } | null = null;
   const timeAfter = (endTime: number): LogTime => {
+    // The wall clock first: who stands still between the two looks would else be ahead of it by that pause for good, and all others with him.
+    const now = clock.now();
     const atMs = clock.monotonic();
     const goneOn = given === null ? 0 : Math.floor(given.time + atMs - given.atMs);
-    const time = Math.max(clock.now(), endTime, goneOn);
+    const time = Math.max(now, endTime, goneOn);
     given = { time, atMs };
     return time as LogTime;
   };
