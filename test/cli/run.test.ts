@@ -166,6 +166,10 @@ describe("what cannot be started says so at once", () => {
       expect((await shop.run(...words)).out, words[0]).toContain("no such program ./nocheck.sh");
     }
   });
+  test("not of a check whose program the commands will find: loopledger itself is there whatever PATH says", async () => {
+    const ended = await shop.start(["run", "judge it", "--maker", "true", "--check", "loopledger --version", "--id", "own"], { PATH: "/usr/bin:/bin" }).ended;
+    expect(ended).toMatchObject({ code: 0, err: expect.not.stringContaining("no such program") });
+  });
   test("an iteration that there is not is told, with how far the session has come; of the others every reader says what the check found", async () => {
     await shop.run("run", "write two lines", ...twoLines(shop), "--id", "two");
     expect(await shop.run("logs", "two", "--iteration", "9")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("no iteration 9: it has come to 2") });

@@ -75,7 +75,7 @@ test("where nobody has them it is set aside, so that what is missing is told", a
 
 test.each([
   ["a tool that a person is to be asked about", { approvals: [{ before: "deploi" }] }, "tool deploi, before which the policy asks a person, is not registered"],
-  ["a gate", { gates: ["safe"] }, "no gate safe is registered"],
+  ["a gate", { gates: ["safe"] }, "the policy names the gate safe, and no gates are run here"],
 ])("without %s nothing is made: the session waits for it, whoever took it", async (_, policy, error) => {
   const begun: string[] = [];
   const owner = await world.join({ handlers: deploying({ target, started: (what) => begun.push(what) }) });

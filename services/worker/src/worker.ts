@@ -148,7 +148,7 @@ function missingGuard({ handlers }: Engine, { submission }: SessionState): strin
   const tool = named?.tools.find((name) => !handlers.tool(name));
   if (tool !== undefined) return `tool ${tool}, before which the policy asks a person, is not registered`;
   const gate = named?.gates[0];
-  return gate === undefined ? null : `no gate ${gate} is registered`;
+  return gate === undefined ? null : `the policy names the gate ${gate}, and no gates are run here`;
 }
 
 function missing(engine: Engine, tenure: Tenure, error: string): Promise<void> {

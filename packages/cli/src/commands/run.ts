@@ -10,7 +10,7 @@ import type { OpenEngine } from "@loopledger/composition/engine/engine-options";
 import { prepareProject } from "@loopledger/composition/project/prepare";
 import { isOtherCheck, keepCommands } from "../running/kept-commands.ts";
 import { canRun, knownHandlers } from "@loopledger/composition/project/known-handlers";
-import { handlersOf, stepLimitMs } from "@loopledger/composition/project/handlers";
+import { commandsPath, handlersOf, stepLimitMs } from "@loopledger/composition/project/handlers";
 import { type Project, loadProject } from "@loopledger/composition/project/project";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
@@ -54,7 +54,7 @@ function runAction(bind: Bind) {
     const plan = await planRun({ words, options, project, cwd: context.cwd });
     for (const name of options.env ?? []) if (context.environment.variables[name] === undefined) context.print.note(`  --env ${name}: it is not set here, so the commands do not get it.`);
     for (const judge of Object.values(plan.adHoc.checks)) {
-      const missing = missingProgram(judge, { folder: context.cwd, path: context.environment.variables["PATH"] });
+      const missing = missingProgram(judge, { folder: context.cwd, path: await commandsPath(context.environment.variables) });
       if (missing !== null) context.print.note(`  --check ${missing}: no such program is here now. Unless the maker makes it, no verdict will come of it.`);
     }
     const family = new Family();

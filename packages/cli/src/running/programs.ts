@@ -6,7 +6,7 @@ export interface Place {
   /** The folder that the command runs in. */
   readonly folder: string;
   /** PATH, as the command will have it. */
-  readonly path: string | undefined;
+  readonly path: string;
 }
 
 /** The program that is nowhere to be found, as it was typed; null where it is there, or where only a shell could tell. */
@@ -14,7 +14,7 @@ export function missingProgram(command: object, { folder, path }: Place): string
   const { exec, shell } = command as { readonly exec?: string | readonly string[]; readonly shell?: boolean };
   const [program] = typeof exec === "string" ? [exec] : (exec ?? []);
   if (shell || program === undefined) return null;
-  const places = program.includes("/") ? [folder] : (path ?? "").split(delimiter).map((one) => one || ".");
+  const places = program.includes("/") ? [folder] : path.split(delimiter).map((one) => one || ".");
   return places.some((place) => isProgram(resolve(folder, place, program))) ? null : program;
 }
 

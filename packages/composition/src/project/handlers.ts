@@ -60,6 +60,12 @@ function realPlace(path: string): string {
 }
 
 /** The checkout's `bin`, so that a maker finds the same `loopledger` that runs it. */
+/** PATH, as the commands of this process get it. */
+export async function commandsPath(variables: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const { searchPath } = await import("@loopledger/handlers/exec/environment");
+  return searchPath(variables, binFolder());
+}
+
 function binFolder(): string | undefined {
   const folder = resolve(import.meta.dirname, "../../../../bin");
   return existsSync(join(folder, "loopledger")) ? folder : undefined;

@@ -16,13 +16,18 @@ export interface Asked {
   readonly engine: Readonly<Record<string, string>>;
 }
 
+/** Where programs are looked for: first in the folder of the command itself. */
+export function searchPath(environment: Environment, binFolder: string | undefined): string {
+  const path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";
+  return binFolder === undefined ? path : `${binFolder}${delimiter}${path}`;
+}
+
 export function environmentFor(environment: Environment, asked: Asked): Record<string, string> {
   const made: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     if (value !== undefined && (allowed.has(name) || name.startsWith("LC_") || asked.names.includes(name))) made[name] = value;
   }
-  const path = made["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";
-  if (asked.binFolder !== undefined) made["PATH"] = `${asked.binFolder}${delimiter}${path}`;
+  if (asked.binFolder !== undefined) made["PATH"] = searchPath(environment, asked.binFolder);
   for (const [name, value] of Object.entries(asked.engine)) made[name] = fitting(value);
   return made;
 }
