@@ -54,7 +54,7 @@ test("where nobody dies, of three workers and two checkers less than one claim i
   expect(rivals / claims).toBeLessThan(0.01);
 });
 
-test("a fourth worker has its share of the steps soon after it is there: who loses a session's turn hands it back at the end of its step", async () => {
+test("a fourth worker has its share of the steps soon after it is there", async () => {
   // Each session is left to whose turn it is for half a lease: on a busy machine who comes late to its turn is to find it still.
   const patient = { LOOPLEDGER_LEASE_MS: "15000" };
   await fleet.launchAll(["worker", "worker", "worker", "checker", "scheduler"], patient);
@@ -66,7 +66,7 @@ test("a fourth worker has its share of the steps soon after it is there: who los
   const joinedAt = performance.now();
   const builds = (afterMs: number) => fleet.watch.steps.filter(({ type, at }) => type === "built" && at > joinedAt + afterMs);
   const share = (steps: ReturnType<typeof builds>) => steps.filter(({ ownerId }) => !before.has(ownerId)).length / 200;
-  // A quarter of the sessions is its own, give or take what chance does with two hundred of them. No session is new, so nothing comes to it by itself.
+  // A quarter of the turns is its own, give or take what chance does with two hundred sessions, all of which were others' before.
   await until(() => share(builds(0).slice(-200)) > 0.15, { what: "the share of the fourth worker", timeoutMs: patienceMs });
   // How soon is the machine's affair as well: it is told.
   const later = await until(() => (builds(5_000).length >= 200 ? builds(5_000).slice(0, 200) : null), { what: "steps after five seconds", timeoutMs: patienceMs });
