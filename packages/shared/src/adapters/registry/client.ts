@@ -3,11 +3,16 @@
  *
  * G1. The client waits for ever for a registry that does not answer; here nobody does.
  * G2. It reports a refused connection as an answer with status 400, so what was no answer is told by the words.
- * G3. It is never asked to validate: records are judged by the schemas in the core, and their text stays byte for byte as it is.
+ * G3. What a connection broke of is remembered beside the words, because the client keeps the words alone.
+ * G4. It is never asked to validate: records are judged by the schemas in the core, and their text stays byte for byte as it is.
  */
+import https from "node:https";
+import type { ConnectionOptions } from "node:tls";
 import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
 import { LoopledgerError } from "../../core/errors.ts";
+import { tlsCodes, type TlsTrouble, tlsTroubleOf } from "../../core/tls-trouble.ts";
 import type { Clock } from "../../ports/index.ts";
+import { request } from "./request.ts";
 
 /** Where trouble is told; a pino logger is one. */
 export interface RegistryLog {
@@ -16,6 +21,8 @@ export interface RegistryLog {
 export interface RegistryOptions {
   /** Of its Confluent-compatible API; with user and password where they are needed. */
   readonly url: string;
+  /** What TLS needs to know (PEM texts), for an `https:` URL; left out or null = the authorities that Node knows. */
+  readonly tls?: ConnectionOptions | null | undefined;
   readonly clock: Clock;
   readonly log: RegistryLog;
 }
@@ -37,14 +44,22 @@ export interface RegistryClient {
   send(method: "GET" | "PUT" | "POST", path: string, body?: object): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>;
 }
 
-export function connectRegistry({ url, clock }: RegistryOptions, deadlineMs: number): RegistryClient {
+export function connectRegistry({ url, tls, clock }: RegistryOptions, deadlineMs: number): RegistryClient {
   const { address, auth } = readUrl(url);
+  const agent = tls ? new https.Agent({ ...tls, keepAlive: true }) : undefined;
   const everything = () => true;
-  const settings: Settings = { host: address, retry: { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 1 }, middlewares: [endsAfter(deadlineMs)] };
+  let broken: Error | null = null;
+  const remember = (error: Error | null): void => {
+    broken = error;
+  };
+  const settings: Settings = { host: address, retry: { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 1 }, middlewares: [endsAfter(deadlineMs, remember)], ...(agent && { agent: agent as unknown as NonNullable<Settings["agent"]> }) };
   if (auth) settings.auth = auth;
   const registry = new SchemaRegistry(settings, { [SchemaType.JSON]: { ajvInstance: { addSchema: () => undefined as never, compile: () => everything } } });
-  const unreachable = (why: string, cause?: unknown): LoopledgerError =>
-    new LoopledgerError("registry_unreachable", `The schema registry at ${address} does not answer: ${why}.`, { cause });
+  const unreachable = (why: string, cause?: unknown): LoopledgerError => {
+    const trouble = troubleOf(broken !== null && why.includes(broken.message) ? broken : cause, url.startsWith("https:"));
+    const what = trouble === null ? `does not answer: ${why}` : `cannot be used: ${trouble.why}`;
+    return new LoopledgerError("registry_unreachable", `The schema registry at ${address} ${what}.`, { cause, ...(trouble && { next: trouble.next }) });
+  };
   const inTime = <T>(request: Promise<T>): Promise<T> => new Promise((done, fail) => {
     const cancel = clock.after(deadlineMs, () => fail(unreachable(`nothing within ${deadlineMs} ms`)));
     request.then(done, fail).finally(cancel);
@@ -62,9 +77,9 @@ export function connectRegistry({ url, clock }: RegistryOptions, deadlineMs: num
       const headers = { "content-type": "application/vnd.schemaregistry.v1+json", ...(auth && { authorization: basic(auth) }) };
       try {
         const signal = AbortSignal.timeout(deadlineMs);
-        const answer = await inTime(fetch(`${address}${path}`, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) }));
+        const answer = await inTime(request({ url: `${address}${path}`, method, headers, agent, signal, body: body && JSON.stringify(body) }));
         if (answer.status >= 500 || noAnswers.has(answer.status)) throw new Error(`status ${answer.status}`);
-        return { status: answer.status, body: (await inTime(answer.json())) as Readonly<Record<string, unknown>> };
+        return { status: answer.status, body: JSON.parse(answer.text) as Readonly<Record<string, unknown>> };
       } catch (error) {
         throw error instanceof LoopledgerError ? error : unreachable(messageOf(error), error);
       }
@@ -73,9 +88,24 @@ export function connectRegistry({ url, clock }: RegistryOptions, deadlineMs: num
 }
 
 /** Ends the request itself, so that no socket is left behind a deadline. */
-const endsAfter = (timeout: number): NonNullable<Settings["middlewares"]>[number] => () => ({
+const endsAfter = (timeout: number, remember: (error: Error | null) => void): NonNullable<Settings["middlewares"]>[number] => () => ({
   prepareRequest: async (next) => (await next()).enhance({ timeout }),
+  response: (next) => next().catch((answer: { readonly error?: () => Error | null }) => {
+    remember(answer.error?.() ?? null);
+    throw answer;
+  }),
 });
+
+const place = {
+  who: "the registry", address: "LOOPLEDGER_REGISTRY_URL", files: "LOOPLEDGER_REGISTRY_TLS", on: "Write https:// in LOOPLEDGER_REGISTRY_URL", off: "Write http:// in LOOPLEDGER_REGISTRY_URL",
+} as const;
+
+/** A server hangs up on what it does not understand, or answers with what is no HTTP. */
+function troubleOf(error: unknown, isTls: boolean): TlsTrouble | null {
+  const code = error instanceof Error ? String((error as { readonly code?: unknown }).code) : "";
+  const hungUp = code === "ECONNRESET" || code === "EPIPE" || code.startsWith("HPE_");
+  return tlsTroubleOf(hungUp ? Object.assign(new Error(messageOf(error)), { code: tlsCodes.hungUp }) : error, { ...place, isTls });
+}
 
 export function statusOf(error: unknown): number | null {
   const status = error instanceof Error && "status" in error ? error.status : null;
