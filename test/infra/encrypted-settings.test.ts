@@ -71,14 +71,14 @@ describe("what cannot be right", () => {
 describe("why an encrypted connection does not come about", () => {
   const place = { who: "the broker", address: "ADDRESS", files: "TLS", on: "Turn it on", off: "Turn it off", isTls: true };
   const wrapped = (code: string, message: string): Error => new Error("many tries", { cause: Object.assign(new Error(`Connection error: ${message}`), { code }) });
-  test.each<[string, string, RegExp, boolean]>([
-    ["CERT_NOT_YET_VALID", "certificate is not yet valid", /is not valid yet/, true],
-    ["EPROTO", "write EPROTO 40:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps:77:", /not with TLS/, true],
-    ["EPROTO", "write EPROTO 40:error:0A000412:SSL routines:ssl3_read_bytes:ssl/tls alert bad certificate:../deps:918:SSL alert number 42", /alert bad certificate/, true],
-    ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "40:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps:918:SSL alert number 116", /\(alert certificate required\)/, true],
-    ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", "40:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:../deps:918:SSL alert number 70", /no version of TLS in common/, true],
-    ["ECONNRESET", "Client network socket disconnected before secure TLS connection was established", /hung up/, false],
-  ])("%s: it is told with what to do, and whether trying again may help", (code, message, why, isCertain) => {
+  test.each([
+    { code: "CERT_NOT_YET_VALID", message: "certificate is not yet valid", why: /is not valid yet/, isCertain: true },
+    { code: "EPROTO", message: "write EPROTO 40:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps:77:", why: /not with TLS/, isCertain: true },
+    { code: "EPROTO", message: "write EPROTO 40:error:0A000412:SSL routines:ssl3_read_bytes:ssl/tls alert bad certificate:../deps:918:SSL alert number 42", why: /alert bad certificate/, isCertain: true },
+    { code: "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", message: "40:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps:918:SSL alert number 116", why: /\(alert certificate required\)/, isCertain: true },
+    { code: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", message: "40:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:../deps:918:SSL alert number 70", why: /no version of TLS in common/, isCertain: true },
+    { code: "ECONNRESET", message: "Client network socket disconnected before secure TLS connection was established", why: /hung up/, isCertain: false },
+  ])("$code: it is told with what to do, and whether trying again may help", ({ code, message, why, isCertain }) => {
     const found = tlsTroubleOf(wrapped(code, message), place);
     expect(found).toMatchObject({ why: expect.stringMatching(why), next: expect.stringMatching(/\.$/), isCertain });
     expect(found?.why).not.toMatch(/deps|routines/);

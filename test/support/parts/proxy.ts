@@ -106,28 +106,24 @@ export class TcpProxy {
   }
 }
 
-/** Bytes as they come, each answer some milliseconds late; what every connection began with is kept. */
+/** Bytes as they come; what every connection began with is kept. */
 export class WatchedProxy extends TcpProxy {
   /** The first byte that each client sent, in the order of the connections: 0x16 where it began with TLS. */
   readonly openings: number[] = [];
-  /** How late answers pass, in ms. */
-  lateMs = 0;
 
   static override async start(targetPort: number): Promise<WatchedProxy> {
     return new WatchedProxy(targetPort).listening();
   }
 
-  protected override handlers({ client, target }: Pair): (direction: Direction, chunk: Buffer) => void {
+  protected override handlers(pair: Pair): (direction: Direction, chunk: Buffer) => void {
+    const pass = super.handlers(pair);
     let isNew = true;
     return (direction, chunk) => {
-      if (direction === "answer") {
-        if (this.lateMs > 0) setTimeout(() => void client.write(chunk), this.lateMs);
-        else client.write(chunk);
-        return;
+      if (direction === "request" && isNew) {
+        isNew = false;
+        this.openings.push(chunk[0] ?? -1);
       }
-      if (isNew) this.openings.push(chunk[0] ?? -1);
-      isNew = false;
-      target.write(chunk);
+      pass(direction, chunk);
     };
   }
 }
