@@ -3,14 +3,14 @@
  * trusted is refused with what to mend, and no byte goes out in plain words.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect as connectPlain } from "node:net";
+import { type AddressInfo, connect as connectPlain, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, type Server } from "node:tls";
-import type { AddressInfo } from "node:net";
 import { findKafka, findRedis, findRegistry, refuseUnprepared } from "@loopledger/infra/findings";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { statusTopic } from "@loopledger/shared/kafka";
+import { openRegistrySchemas } from "@loopledger/shared/registry";
 import { openRedisOwnership, openRedisReadModel } from "@loopledger/shared/redis";
 import { createSystemClock } from "@loopledger/shared/system";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -63,10 +63,13 @@ afterAll(async () => {
 /** The run's registry behind TLS; clients have to show a certificate. */
 async function encryptedRegistry({ cert, key }: Certificate): Promise<typeof registry> {
   const target = new URL(await registryUrl());
+  const sockets = new Set<Socket>();
   const server: Server = createServer({ cert, key, ca: authority.ca, requestCert: true, rejectUnauthorized: true }, (inside) => {
     const outside = connectPlain(Number(target.port), target.hostname);
-    inside.on("error", () => outside.destroy()).on("close", () => outside.destroy());
-    outside.on("error", () => inside.destroy()).on("close", () => inside.destroy());
+    for (const [one, other] of [[inside, outside], [outside, inside]] as const) {
+      sockets.add(one);
+      one.on("error", () => other.destroy()).on("close", () => other.destroy());
+    }
     inside.pipe(outside).pipe(inside);
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -74,6 +77,7 @@ async function encryptedRegistry({ cert, key }: Certificate): Promise<typeof reg
     port: (server.address() as AddressInfo).port, path: target.pathname.replace(/\/$/, ""),
     stop: () => new Promise((done) => {
       server.close(() => done());
+      for (const socket of sockets) socket.destroy();
     }),
   };
 }
@@ -269,6 +273,17 @@ describe("a registry that may not be trusted, or does not trust", () => {
     { what: "plain words to a port with TLS", scheme: "http", tls: null, detail: /hung up before its first answer/, fix: /https:\/\/ in LOOPLEDGER_REGISTRY_URL/ },
   ])("$what: doctor says so", async ({ scheme, tls, detail, fix }) => {
     expect(await findRegistry({ url: `${scheme}://127.0.0.1:${registry.port}${registry.path}`, tls }, uniquePrefix("r"))).toMatchObject([{ name: "registry", ok: false, detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) }]);
+  });
+
+  test("a record that is written or read waits for it with the same words: it is not taken for one whose schema is not registered", async () => {
+    const url = `https://127.0.0.1:${registry.port}${registry.path}`;
+    const trusting = openRegistrySchemas({ url, tls: { ca: stranger.ca }, clock, log: { warn: () => undefined } });
+    const refused = { code: "registry_unreachable", message: expect.stringMatching(/authority that is not trusted here/), next: expect.stringMatching(/LOOPLEDGER_REGISTRY_TLS_CA_FILE/) };
+    await expect(trusting.encode("any.ledger", "{}")).rejects.toMatchObject(refused);
+    await expect(trusting.decode("any.ledger", Buffer.from([0, 0, 0, 0, 9, 0x7b, 0x7d]))).rejects.toMatchObject(refused);
+    // What the registry itself refuses stays an answer.
+    const known = openRegistrySchemas({ url, tls: { ca, ...client }, clock, log: { warn: () => undefined } });
+    await expect(known.encode(`${uniquePrefix("r")}.ledger`, "{}")).rejects.toMatchObject({ code: "schema_unpublished" });
   });
 
   test("TLS to a port without says so", async () => {

@@ -2,9 +2,9 @@
  * The registry's client with a deadline on every request, and its failures told apart: not there, not known, not fitting.
  *
  * G1. The client waits for ever for a registry that does not answer; here nobody does.
- * G2. It reports a refused connection as an answer with status 400, so what was no answer is told by the words.
- * G3. What a connection broke of is remembered beside the words, because the client keeps the words alone.
- * G4. It is never asked to validate: records are judged by the schemas in the core, and their text stays byte for byte as it is.
+ * G2. It reports a broken connection as an answer with status 400 and keeps the words of the reason alone: where it does, one request
+ *     by hand finds out whether there is a registry, and why not. What that one cannot see again is told by the words.
+ * G3. It is never asked to validate: records are judged by the schemas in the core, and their text stays byte for byte as it is.
  */
 import https from "node:https";
 import type { ConnectionOptions } from "node:tls";
@@ -48,15 +48,11 @@ export function connectRegistry({ url, tls, clock }: RegistryOptions, deadlineMs
   const { address, auth } = readUrl(url);
   const agent = tls ? new https.Agent({ ...tls, keepAlive: true }) : undefined;
   const everything = () => true;
-  let broken: Error | null = null;
-  const remember = (error: Error | null): void => {
-    broken = error;
-  };
-  const settings: Settings = { host: address, retry: { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 1 }, middlewares: [endsAfter(deadlineMs, remember)], ...(agent && { agent: agent as unknown as NonNullable<Settings["agent"]> }) };
+  const settings: Settings = { host: address, retry: { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 1 }, middlewares: [endsAfter(deadlineMs)], ...(agent && { agent: agent as unknown as NonNullable<Settings["agent"]> }) };
   if (auth) settings.auth = auth;
   const registry = new SchemaRegistry(settings, { [SchemaType.JSON]: { ajvInstance: { addSchema: () => undefined as never, compile: () => everything } } });
   const unreachable = (why: string, cause?: unknown): LoopledgerError => {
-    const trouble = troubleOf(broken !== null && why.includes(broken.message) ? broken : cause, url.startsWith("https:"));
+    const trouble = troubleOf(cause, url.startsWith("https:"));
     const what = trouble === null ? `does not answer: ${why}` : `cannot be used: ${trouble.why}`;
     return new LoopledgerError("registry_unreachable", `The schema registry at ${address} ${what}.`, { cause, ...(trouble && { next: trouble.next }) });
   };
@@ -64,36 +60,38 @@ export function connectRegistry({ url, tls, clock }: RegistryOptions, deadlineMs
     const cancel = clock.after(deadlineMs, () => fail(unreachable(`nothing within ${deadlineMs} ms`)));
     request.then(done, fail).finally(cancel);
   });
+  /** A request by hand; what comes back is read within the same deadline. */
+  const byHand = async <T>({ method, path, body }: ByHand, read: (answer: Answer) => T): Promise<T> => {
+    const headers = { "content-type": "application/vnd.schemaregistry.v1+json", ...(auth && { authorization: basic(auth) }) };
+    try {
+      return read(await inTime(request({ url: `${address}${path}`, method, headers, agent, signal: AbortSignal.timeout(deadlineMs), body: body && JSON.stringify(body) })));
+    } catch (error) {
+      throw error instanceof LoopledgerError ? error : unreachable(messageOf(error), error);
+    }
+  };
   return {
     registry, address,
-    ask: async (request) => {
+    ask: async (question) => {
       try {
-        return await inTime(request());
+        return await inTime(question());
       } catch (error) {
+        if (isBroken(error)) await byHand({ method: "GET", path: "/schemas/types" }, () => null);
         throw isNoAnswer(error) ? unreachable(messageOf(error), error) : error;
       }
     },
-    send: async (method, path, body) => {
-      const headers = { "content-type": "application/vnd.schemaregistry.v1+json", ...(auth && { authorization: basic(auth) }) };
-      try {
-        const signal = AbortSignal.timeout(deadlineMs);
-        const answer = await inTime(request({ url: `${address}${path}`, method, headers, agent, signal, body: body && JSON.stringify(body) }));
-        if (answer.status >= 500 || noAnswers.has(answer.status)) throw new Error(`status ${answer.status}`);
-        return { status: answer.status, body: JSON.parse(answer.text) as Readonly<Record<string, unknown>> };
-      } catch (error) {
-        throw error instanceof LoopledgerError ? error : unreachable(messageOf(error), error);
-      }
-    },
+    send: (method, path, body) => byHand({ method, path, body }, ({ status, text }) => {
+      if (status >= 500 || noAnswers.has(status)) throw new Error(`status ${status}`);
+      return { status, body: JSON.parse(text) as Readonly<Record<string, unknown>> };
+    }),
   };
 }
 
+type Answer = Awaited<ReturnType<typeof request>>;
+interface ByHand { readonly method: "GET" | "PUT" | "POST"; readonly path: string; readonly body?: object | undefined }
+
 /** Ends the request itself, so that no socket is left behind a deadline. */
-const endsAfter = (timeout: number, remember: (error: Error | null) => void): NonNullable<Settings["middlewares"]>[number] => () => ({
+const endsAfter = (timeout: number): NonNullable<Settings["middlewares"]>[number] => () => ({
   prepareRequest: async (next) => (await next()).enhance({ timeout }),
-  response: (next) => next().catch((answer: { readonly error?: () => Error | null }) => {
-    remember(answer.error?.() ?? null);
-    throw answer;
-  }),
 });
 
 const place = {
@@ -115,6 +113,11 @@ export function statusOf(error: unknown): number | null {
 const noAnswer = /ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH|socket hang up|timeout/i;
 /** Who may not ask, or is to ask later, has no answer either. */
 const noAnswers = new Set([401, 403, 408, 429]);
+
+/** It may be one of the client's broken connections. A deadline that is over is not waited for once more. */
+function isBroken(error: unknown): boolean {
+  return statusOf(error) === 400 && !/timeout/i.test(messageOf(error));
+}
 
 function isNoAnswer(error: unknown): boolean {
   const status = statusOf(error);
