@@ -1,6 +1,7 @@
 /**
- * Is everything that a deployment stands on set as it must be? The same findings are what `doctor` shows and what a service
- * refuses to start with; each that is not in order names the command that mends it.
+ * Is everything that a deployment stands on set as it must be? `doctor` shows all of it; each finding that is not in order names what
+ * mends it. A service refuses to start with the same findings of Kafka and its topics (`refuseUnprepared`). What else `doctor` finds, a
+ * start meets where it opens that part: a ledger's topic that was given more partitions is refused by the ledger itself.
  */
 import { errorCatalogue, isLoopledgerError } from "@loopledger/shared/core/errors";
 import { type KafkaAdmin, openKafkaAdmin, type TopicFacts } from "@loopledger/shared/kafka-admin";
@@ -9,7 +10,7 @@ import type { RedisOptions } from "@loopledger/shared/redis";
 import { createSystemClock } from "@loopledger/shared/system";
 import { InfraError } from "./launcher/infra-error.ts";
 import { registryAt, type RegistryPlace, type SubjectState } from "./schemas.ts";
-import { differences, wantedBeside } from "./topics-apply.ts";
+import { differences, lookAtBeginning, wantedBeside } from "./topics-apply.ts";
 import { topicName, type WantedTopic } from "./topics.ts";
 
 export interface Finding {
@@ -47,8 +48,7 @@ export async function findSurroundings({ connection, redisUrl, redisTls, registr
 async function besideBeginning(found: readonly Finding[], connection: KafkaConnection, prefix: string): Promise<readonly Finding[]> {
   const name = `topic ${topicName(prefix, "ledger")}`;
   if (!found.some((finding) => finding.name === name && finding.ok)) return found;
-  const { lookAtPartitions } = await import("@loopledger/shared/kafka");
-  const looked = await lookAtPartitions({ connection: { ...connection, patience: "none" }, prefix, clock: createSystemClock() })
+  const looked = await lookAtBeginning(connection, prefix)
     .catch((error: unknown) => ({ ok: false, detail: `the ledger cannot be read: ${error instanceof Error ? error.message : String(error)}`, fix: bringUp }));
   return looked.ok ? found : found.map((finding) => (finding.name === name ? wrong(name, looked.detail, looked.fix) : finding));
 }

@@ -26,9 +26,10 @@ async function apply(context: CommandContext, { partitions, replication, flush }
     ...(replication !== undefined && { replication: whole("--replication", replication, 1) }), ...(flush && { flush: true }),
   };
   const read = distributedOf(variables);
-  const [{ applyTopics }, { openKafkaAdmin }] = await Promise.all([import("@loopledger/infra/topics-apply"), import("@loopledger/shared/kafka-admin")]);
+  const [{ applyTopics, refuseOtherBeginning }, { openKafkaAdmin }] = await Promise.all([import("@loopledger/infra/topics-apply"), import("@loopledger/shared/kafka-admin")]);
   const admin = await openKafkaAdmin({ ...read.connection, patience: "none" });
   try {
+    await refuseOtherBeginning(admin, { ...read, tell: print.note });
     const topics = await applyTopics(admin, read.prefix, choices);
     const subjects = read.registryUrl === null ? [] : await (await import("@loopledger/infra/schemas")).publishSchemas({ url: read.registryUrl, tls: read.registryTls }, read.prefix);
     if (json) print.json({ prefix: read.prefix, topics, subjects });
