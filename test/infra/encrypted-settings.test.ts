@@ -1,8 +1,12 @@
-/** The variables that name certificates and keys: what is wrong with a file is told by its name and by its path, never by what it holds. */
+/** What is known of encrypted connections before one is made. What is wrong with a file is told by its variable and its path, never by what it holds. */
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createServer } from "node:tls";
 import { readDistributed } from "@loopledger/composition/settings/distributed";
+import { findRedis } from "@loopledger/infra/findings";
 import type { InvalidSettings } from "@loopledger/shared/runtime/config";
 import { tlsTroubleOf } from "@loopledger/shared/core/tls-trouble";
 import { afterAll, describe, expect, test } from "vitest";
@@ -62,10 +66,25 @@ describe("what cannot be right", () => {
   ])("%s", (_what, given, fault) => {
     expect(faultsOf(given)).toEqual(expect.arrayContaining([expect.stringMatching(fault)]));
   });
-  test("a key that was written into the variable itself is not told again", () => {
-    const faults = faultsOf({ LOOPLEDGER_KAFKA_TLS_CERT_FILE: cert, LOOPLEDGER_KAFKA_TLS_KEY_FILE: olga.key });
-    expect(faults).toEqual(["LOOPLEDGER_KAFKA_TLS_KEY_FILE: it holds a PEM itself; it has to be the path of a file that holds it"]);
+  test.each([
+    ["with its frame", olga.key], ["without", olga.key.replace(/-----.*-----\n/g, "")], ["in one line", olga.key.replace(/-----.*-----|\n/g, "")],
+  ])("a key that was written into the variable itself, %s, is not told again", (_how, text) => {
+    const faults = faultsOf({ LOOPLEDGER_KAFKA_TLS_CERT_FILE: cert, LOOPLEDGER_KAFKA_TLS_KEY_FILE: text });
+    expect(faults).toEqual(["LOOPLEDGER_KAFKA_TLS_KEY_FILE: it holds a certificate or key itself; it has to be the path of a file that holds it"]);
   });
+});
+
+test("a Redis is told its own name before it shows a certificate, so that one address may stand for several", async () => {
+  const named: unknown[] = [];
+  const server = createServer(authority.issue("parts", { hosts: ["localhost"] }), (socket) => {
+    named.push((socket as { readonly servername?: unknown }).servername);
+    socket.destroy();
+  }).listen(0);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  expect(await findRedis(`rediss://localhost:${port}`, { ca: authority.ca })).toMatchObject({ ok: false });
+  expect(new Set(named)).toEqual(new Set(["localhost"]));
+  server.close();
 });
 
 describe("why an encrypted connection does not come about", () => {

@@ -15,13 +15,16 @@ export type TlsPart = "KAFKA_TLS" | "REDIS_TLS" | "REGISTRY_TLS";
 
 const pem = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
 
+/** A PEM, or what stands between its first and last line: DER in base64 begins so. */
+const holdsKey = /-----BEGIN|^\s*MI[A-Za-z0-9+/=\s]{60,}$/;
+
 /** The text of a file that a variable names. What it holds is never told: it may be a key. */
 const fileText = z.string().transform((path, context) => {
   const refuse = (message: string): never => {
     context.addIssue({ code: "custom", message });
     return z.NEVER;
   };
-  if (path.includes("-----BEGIN")) return refuse("it holds a PEM itself; it has to be the path of a file that holds it");
+  if (holdsKey.test(path)) return refuse("it holds a certificate or key itself; it has to be the path of a file that holds it");
   try {
     const text = readFileSync(path, "utf8");
     return [...text.matchAll(pem)].length > 0 ? { path, text } : refuse(`${path} holds no PEM: nothing between -----BEGIN …----- and -----END …-----`);

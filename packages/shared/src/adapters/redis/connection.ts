@@ -5,8 +5,9 @@
  * C2. Nothing is queued while there is no connection, and nothing is sent twice after one was lost.
  * C3. A connection that is silent, or leads to a server that has become a copy, is given up and made anew, for as long as it takes.
  */
-import { Redis } from "ioredis";
+import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
+import { Redis } from "ioredis";
 import { LoopledgerError } from "../../core/errors.ts";
 import { tlsCodes, type TlsTrouble, tlsTroubleOf } from "../../core/tls-trouble.ts";
 import type { Clock } from "../../ports/index.ts";
@@ -52,14 +53,14 @@ const READY_MS = 2_500;
 
 export function connectRedis({ url, tls, clock, log }: RedisOptions): RedisConnection {
   const address = addressOf(url);
+  const isTls = url.startsWith("rediss:");
   const client = new Redis(url, {
     connectTimeout: CONNECT_MS, commandTimeout: COMMAND_MS, socketTimeout: SILENCE_MS, maxRetriesPerRequest: 1,
-    ...(tls && { tls }), enableOfflineQueue: false, autoResendUnfulfilledCommands: false, protocol: 2,
+    ...(isTls && { tls: { ...serverName(url), ...tls } }), enableOfflineQueue: false, autoResendUnfulfilledCommands: false, protocol: 2,
     retryStrategy: (tries) => Math.min(50 * tries, 1_000),
     // A server that refuses writes because it is a copy now: the address may lead to its successor.
     reconnectOnError: (error) => error.message.startsWith("READONLY"),
   });
-  const isTls = url.startsWith("rediss:");
   let losses = 0;
   let isAway = false;
   let isReady = false;
@@ -101,6 +102,12 @@ export function connectRedis({ url, tls, clock, log }: RedisOptions): RedisConne
 export function unreachableBy(connection: RedisConnection, cause?: unknown): LoopledgerError | null {
   const trouble = connection.trouble();
   return trouble === null ? null : new LoopledgerError("views_unreachable", `Redis at ${connection.address} cannot be used: ${trouble.why}.`, { cause, next: trouble.next });
+}
+
+/** Which server is meant, where one address stands for several; the client leaves it out. An IP address is none. */
+function serverName(url: string): { readonly servername?: string } {
+  const { hostname } = new URL(url);
+  return hostname.startsWith("[") || isIP(hostname) !== 0 ? {} : { servername: hostname };
 }
 
 const place = {
