@@ -6,10 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "node:tls";
 import { readDistributed } from "@loopledger/composition/settings/distributed";
-import { findRedis } from "@loopledger/infra/findings";
+import { findKafka, findRedis, findRegistry } from "@loopledger/infra/findings";
 import type { InvalidSettings } from "@loopledger/shared/runtime/config";
-import { tlsTroubleOf } from "@loopledger/shared/core/tls-trouble";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { lockedKey, makeAuthority } from "../support/parts/certificates.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "loopledger-certificates-"));
@@ -74,35 +73,33 @@ describe("what cannot be right", () => {
   });
 });
 
-test("a Redis is told its own name before it shows a certificate, so that one address may stand for several", async () => {
+describe("the beginning of TLS", () => {
   const named: unknown[] = [];
+  let port = 0;
   const server = createServer(authority.issue("parts", { hosts: ["localhost"] }), (socket) => {
     named.push((socket as { readonly servername?: unknown }).servername);
     socket.destroy();
-  }).listen(0);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  expect(await findRedis(`rediss://localhost:${port}`, { ca: authority.ca })).toMatchObject({ ok: false });
-  expect(new Set(named)).toEqual(new Set(["localhost"]));
-  server.close();
-});
-
-describe("why an encrypted connection does not come about", () => {
-  const place = { who: "the broker", address: "ADDRESS", files: "TLS", on: "Turn it on", off: "Turn it off", isTls: true };
-  const wrapped = (code: string, message: string): Error => new Error("many tries", { cause: Object.assign(new Error(`Connection error: ${message}`), { code }) });
-  test.each([
-    { code: "CERT_NOT_YET_VALID", message: "certificate is not yet valid", why: /is not valid yet/, isCertain: true },
-    { code: "EPROTO", message: "write EPROTO 40:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps:77:", why: /not with TLS/, isCertain: true },
-    { code: "EPROTO", message: "write EPROTO 40:error:0A000412:SSL routines:ssl3_read_bytes:ssl/tls alert bad certificate:../deps:918:SSL alert number 42", why: /alert bad certificate/, isCertain: true },
-    { code: "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", message: "40:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps:918:SSL alert number 116", why: /\(alert certificate required\)/, isCertain: true },
-    { code: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", message: "40:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:../deps:918:SSL alert number 70", why: /no version of TLS in common/, isCertain: true },
-    { code: "ECONNRESET", message: "Client network socket disconnected before secure TLS connection was established", why: /hung up/, isCertain: false },
-  ])("$code: it is told with what to do, and whether trying again may help", ({ code, message, why, isCertain }) => {
-    const found = tlsTroubleOf(wrapped(code, message), place);
-    expect(found).toMatchObject({ why: expect.stringMatching(why), next: expect.stringMatching(/\.$/), isCertain });
-    expect(found?.why).not.toMatch(/deps|routines/);
+  }).on("tlsClientError", () => undefined);
+  beforeAll(async () => {
+    await once(server.listen(0), "listening");
+    port = (server.address() as AddressInfo).port;
   });
-  test.each(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND"])("%s of a connection that was there is none of its reasons", (code) => {
-    expect(tlsTroubleOf(wrapped(code, "read failed"), place)).toBeNull();
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    server.close();
+  });
+
+  test("names the Redis that is meant, so that one address may stand for several", async () => {
+    expect(await findRedis(`rediss://localhost:${port}`, { ca: authority.ca })).toMatchObject({ ok: false });
+    expect(new Set(named)).toEqual(new Set(["localhost"]));
+  });
+
+  test("asks for a certificate that may be trusted, also where Node was told to take any", async () => {
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+    const found = [
+      ...(await findKafka({ brokers: [`localhost:${port}`], ssl: {} }, "any")), await findRedis(`rediss://localhost:${port}`),
+      ...(await findRegistry({ url: `https://localhost:${port}` }, "any")), ...(await findRegistry({ url: `https://localhost:${port}`, tls: { ca: makeAuthority("another").ca } }, "any")),
+    ];
+    expect(found.map(({ name, detail }) => [name, /authority that is not trusted here/.test(detail)])).toEqual(["kafka", "redis", "registry", "registry"].map((name) => [name, true]));
   });
 });

@@ -86,20 +86,23 @@ const kinds = ["CA_FILE", "CERT_FILE", "KEY_FILE"] as const;
 
 /** What one variable asks of others. */
 export function tlsFaults(given: Readonly<Record<string, string | undefined>>): string[] {
-  const has = (name: string): boolean => given[`LOOPLEDGER_${name}`] !== undefined;
-  const urlOf = (name: string, protocol: string): string[] => (given[`LOOPLEDGER_${name}_URL`]?.startsWith(`${protocol}:`) ? namesOf(`${name}_TLS`).filter((one) => given[one] !== undefined) : []);
-  const namesOf = (part: string): string[] => kinds.map((kind) => `LOOPLEDGER_${part}_${kind}`);
-  const isOff = given["LOOPLEDGER_KAFKA_TLS"] === "false" ? namesOf("KAFKA_TLS").filter((one) => given[one] !== undefined) : [];
+  const named = (part: TlsPart): string[] => kinds.map((kind) => `LOOPLEDGER_${part}_${kind}`).filter((name) => given[name] !== undefined);
+  const told = (part: TlsPart, why: string): string[] => named(part).map((name) => `${name}: ${why}`);
+  const isPlain = (url: string, protocol: string): boolean => given[url]?.startsWith(`${protocol}:`) ?? false;
   return [
-    ...parts.flatMap((part) => [
-      ...(has(`${part}_CERT_FILE`) && !has(`${part}_KEY_FILE`) ? [`LOOPLEDGER_${part}_KEY_FILE: it is missing; a client's certificate comes with its key`] : []),
-      ...(has(`${part}_KEY_FILE`) && !has(`${part}_CERT_FILE`) ? [`LOOPLEDGER_${part}_CERT_FILE: it is missing; a client's key comes with its certificate`] : []),
-    ]),
-    ...isOff.map((name) => `${name}: it means TLS, and LOOPLEDGER_KAFKA_TLS is false; unset one of them`),
-    ...urlOf("REDIS", "redis").map((name) => `${name}: it means TLS, and LOOPLEDGER_REDIS_URL begins with redis://; write rediss:// there, or unset it`),
-    ...urlOf("REGISTRY", "http").map((name) => `${name}: it means TLS, and LOOPLEDGER_REGISTRY_URL begins with http://; write https:// there, or unset it`),
-    ...(has("REGISTRY_URL") ? [] : namesOf("REGISTRY_TLS").filter((one) => given[one] !== undefined).map((name) => `${name}: it means nothing without LOOPLEDGER_REGISTRY_URL`)),
+    ...parts.flatMap((part) => alone(part, named(part))),
+    ...(given["LOOPLEDGER_KAFKA_TLS"] === "false" ? told("KAFKA_TLS", "it means TLS, and LOOPLEDGER_KAFKA_TLS is false; unset one of them") : []),
+    ...(isPlain("LOOPLEDGER_REDIS_URL", "redis") ? told("REDIS_TLS", "it means TLS, and LOOPLEDGER_REDIS_URL begins with redis://; write rediss:// there, or unset it") : []),
+    ...(isPlain("LOOPLEDGER_REGISTRY_URL", "http") ? told("REGISTRY_TLS", "it means TLS, and LOOPLEDGER_REGISTRY_URL begins with http://; write https:// there, or unset it") : []),
+    ...(given["LOOPLEDGER_REGISTRY_URL"] === undefined ? told("REGISTRY_TLS", "it means nothing without LOOPLEDGER_REGISTRY_URL") : []),
   ];
+}
+
+/** A client's certificate and its key come together. */
+function alone(part: TlsPart, named: readonly string[]): string[] {
+  const [cert, key] = [`LOOPLEDGER_${part}_CERT_FILE`, `LOOPLEDGER_${part}_KEY_FILE`];
+  if (named.includes(cert) === named.includes(key)) return [];
+  return named.includes(cert) ? [`${key}: it is missing; a client's certificate comes with its key`] : [`${cert}: it is missing; a client's key comes with its certificate`];
 }
 
 /** Certificates that do not belong to their keys; to be asked once every file has been read. */

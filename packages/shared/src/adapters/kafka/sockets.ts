@@ -1,7 +1,7 @@
 /**
  * How every connection to a broker begins, the client's own as well as those of `link.ts`: plain, or with TLS where the settings say so.
  *
- * N1. With TLS nothing is sent before the broker has proved who it is, and there is no way to go without that.
+ * N1. With TLS nothing is sent before the broker has proved who it is, and there is no way to go without that, not by Node's own variables either.
  * N2. What a broker shows on the wire before its first answer is told by a code: that it speaks TLS, or that it only hung up.
  */
 import net from "node:net";
@@ -22,7 +22,7 @@ export interface SocketPlan {
 
 export function openSocket({ host, port, ssl, onConnect }: SocketPlan): net.Socket {
   const servername = net.isIP(host) === 0 ? { servername: host } : {};
-  const socket = ssl ? tls.connect({ host, port, ...servername, ...ssl }, onConnect) : net.connect({ host, port, noDelay: true }, onConnect);
+  const socket = ssl ? tls.connect({ host, port, ...servername, ...ssl, rejectUnauthorized: true }, onConnect) : net.connect({ host, port, noDelay: true }, onConnect);
   tellApart(socket, Boolean(ssl));
   return socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
 }

@@ -4,6 +4,7 @@
  * C1. Every command has a deadline. A command that has failed may still be carried out later; whoever sent it must not care.
  * C2. Nothing is queued while there is no connection, and nothing is sent twice after one was lost.
  * C3. A connection that is silent, or leads to a server that has become a copy, is given up and made anew, for as long as it takes.
+ * C4. Over TLS a server proves who it is, whatever the process was told by Node's own variables.
  */
 import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
@@ -56,7 +57,7 @@ export function connectRedis({ url, tls, clock, log }: RedisOptions): RedisConne
   const isTls = url.startsWith("rediss:");
   const client = new Redis(url, {
     connectTimeout: CONNECT_MS, commandTimeout: COMMAND_MS, socketTimeout: SILENCE_MS, maxRetriesPerRequest: 1,
-    ...(isTls && { tls: { ...serverName(url), ...tls } }), enableOfflineQueue: false, autoResendUnfulfilledCommands: false, protocol: 2,
+    ...(isTls && { tls: { ...serverName(url), ...tls, rejectUnauthorized: true } }), enableOfflineQueue: false, autoResendUnfulfilledCommands: false, protocol: 2,
     retryStrategy: (tries) => Math.min(50 * tries, 1_000),
     // A server that refuses writes because it is a copy now: the address may lead to its successor.
     reconnectOnError: (error) => error.message.startsWith("READONLY"),

@@ -5,6 +5,7 @@
  * G2. It reports a broken connection as an answer with status 400 and keeps the words of the reason alone: where it does, one request
  *     by hand finds out whether there is a registry, and why not. What that one cannot see again is told by the words.
  * G3. It is never asked to validate: records are judged by the schemas in the core, and their text stays byte for byte as it is.
+ * G4. Over TLS a registry proves who it is, whatever the process was told by Node's own variables.
  */
 import https from "node:https";
 import type { ConnectionOptions } from "node:tls";
@@ -46,13 +47,14 @@ export interface RegistryClient {
 
 export function connectRegistry({ url, tls, clock }: RegistryOptions, deadlineMs: number): RegistryClient {
   const { address, auth } = readUrl(url);
-  const agent = tls ? new https.Agent({ ...tls, keepAlive: true }) : undefined;
+  const isTls = address.startsWith("https:");
+  const agent = isTls ? new https.Agent({ ...tls, rejectUnauthorized: true, keepAlive: true }) : undefined;
   const everything = () => true;
   const settings: Settings = { host: address, retry: { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 1 }, middlewares: [endsAfter(deadlineMs)], ...(agent && { agent: agent as unknown as NonNullable<Settings["agent"]> }) };
   if (auth) settings.auth = auth;
   const registry = new SchemaRegistry(settings, { [SchemaType.JSON]: { ajvInstance: { addSchema: () => undefined as never, compile: () => everything } } });
   const unreachable = (why: string, cause?: unknown): LoopledgerError => {
-    const trouble = troubleOf(cause, url.startsWith("https:"));
+    const trouble = troubleOf(cause, isTls);
     const what = trouble === null ? `does not answer: ${why}` : `cannot be used: ${trouble.why}`;
     return new LoopledgerError("registry_unreachable", `The schema registry at ${address} ${what}.`, { cause, ...(trouble && { next: trouble.next }) });
   };
