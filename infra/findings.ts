@@ -1,14 +1,16 @@
 /**
- * Is everything that a deployment stands on set as it must be? The same findings are what `doctor` shows and what a service
- * refuses to start with; each that is not in order names the command that mends it.
+ * Is everything that a deployment stands on set as it must be? `doctor` shows all of it; each finding that is not in order names what
+ * mends it. A service refuses to start with the same findings of Kafka and its topics (`refuseUnprepared`). What else `doctor` finds, a
+ * start meets where it opens that part: a ledger's topic that was given more partitions is refused by the ledger itself.
  */
-import { isLoopledgerError } from "@loopledger/shared/core/errors";
+import { errorCatalogue, isLoopledgerError } from "@loopledger/shared/core/errors";
 import { type KafkaAdmin, openKafkaAdmin, type TopicFacts } from "@loopledger/shared/kafka-admin";
-import { type KafkaConnection, mendOfLogin } from "@loopledger/shared/kafka-connection";
+import { type KafkaConnection, troubleOf } from "@loopledger/shared/kafka-connection";
+import type { RedisOptions } from "@loopledger/shared/redis";
 import { createSystemClock } from "@loopledger/shared/system";
 import { InfraError } from "./launcher/infra-error.ts";
-import { registryAt, type SubjectState } from "./schemas.ts";
-import { differences, wantedBeside } from "./topics-apply.ts";
+import { registryAt, type RegistryPlace, type SubjectState } from "./schemas.ts";
+import { differences, lookAtBeginning, wantedBeside } from "./topics-apply.ts";
 import { topicName, type WantedTopic } from "./topics.ts";
 
 export interface Finding {
@@ -23,18 +25,22 @@ export interface Surroundings {
   readonly connection: KafkaConnection;
   /** null = it is not named. */
   readonly redisUrl: string | null;
+  /** What TLS needs to know (PEM texts); null = the authorities that Node knows. */
+  readonly redisTls: RedisOptions["tls"];
   readonly registryUrl: string | null;
+  readonly registryTls: RedisOptions["tls"];
   readonly prefix: string;
 }
 
 const fine = (name: string, detail: string): Finding => ({ name, ok: true, detail, fix: null });
 const wrong = (name: string, detail: string, fix: string): Finding => ({ name, ok: false, detail, fix });
 const apply = "loopledger topics apply";
+const catalogued = errorCatalogue().find(({ code }) => code === "registry_unreachable")?.next;
 const bringUp = 'eval "$(loopledger infra up)"';
 
 /** All findings, in the order in which they are to be mended. Never throws. */
-export async function findSurroundings({ connection, redisUrl, registryUrl, prefix }: Surroundings): Promise<readonly Finding[]> {
-  const [kafka, redis, registry] = await Promise.all([findKafka(connection, prefix), findRedis(redisUrl), findRegistry(registryUrl, prefix)]);
+export async function findSurroundings({ connection, redisUrl, redisTls, registryUrl, registryTls, prefix }: Surroundings): Promise<readonly Finding[]> {
+  const [kafka, redis, registry] = await Promise.all([findKafka(connection, prefix), findRedis(redisUrl, redisTls), findRegistry(registryUrl === null ? null : { url: registryUrl, tls: registryTls }, prefix)]);
   return [...(await besideBeginning(kafka, connection, prefix)), redis, ...registry];
 }
 
@@ -42,8 +48,7 @@ export async function findSurroundings({ connection, redisUrl, registryUrl, pref
 async function besideBeginning(found: readonly Finding[], connection: KafkaConnection, prefix: string): Promise<readonly Finding[]> {
   const name = `topic ${topicName(prefix, "ledger")}`;
   if (!found.some((finding) => finding.name === name && finding.ok)) return found;
-  const { lookAtPartitions } = await import("@loopledger/shared/kafka");
-  const looked = await lookAtPartitions({ connection: { ...connection, patience: "none" }, prefix, clock: createSystemClock() })
+  const looked = await lookAtBeginning(connection, prefix)
     .catch((error: unknown) => ({ ok: false, detail: `the ledger cannot be read: ${error instanceof Error ? error.message : String(error)}`, fix: bringUp }));
   return looked.ok ? found : found.map((finding) => (finding.name === name ? wrong(name, looked.detail, looked.fix) : finding));
 }
@@ -61,7 +66,7 @@ export async function findKafka(connection: KafkaConnection, prefix: string, spa
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const detail = isLoopledgerError(error) ? why : `Kafka at ${addresses} does not say how it is set: ${why}`;
-    return [wrong("kafka", `${detail} (LOOPLEDGER_KAFKA_BROKERS names it)`, mendOfLogin(error) ?? bringUp)];
+    return [wrong("kafka", `${detail} (LOOPLEDGER_KAFKA_BROKERS names it)`, troubleOf(error, connection)?.next ?? bringUp)];
   } finally {
     await admin?.close();
   }
@@ -80,21 +85,23 @@ function findTopic(wanted: WantedTopic, facts: TopicFacts | undefined, { brokers
   return fine(name, `${facts.partitions} partitions, replication ${facts.replication}, ${settings}${copies}`);
 }
 
-export async function findRedis(url: string | null): Promise<Finding> {
+export async function findRedis(url: string | null, tls: RedisOptions["tls"] = null): Promise<Finding> {
   if (url === null) return wrong("redis", "LOOPLEDGER_REDIS_URL is not set; leases and views need a Redis", bringUp);
   const { lookAtRedis } = await import("@loopledger/shared/redis");
-  const { ok, detail, fix, reachable } = await lookAtRedis({ url, clock: createSystemClock(), log: { warn: () => undefined } });
+  const { ok, detail, fix, reachable } = await lookAtRedis({ url, tls, clock: createSystemClock(), log: { warn: () => undefined } });
   if (ok) return fine("redis", detail);
-  return reachable ? wrong("redis", detail, fix ?? "Set maxmemory-policy noeviction.") : wrong("redis", `${detail} (LOOPLEDGER_REDIS_URL names it)`, bringUp);
+  return reachable ? wrong("redis", detail, fix ?? "Set maxmemory-policy noeviction.") : wrong("redis", `${detail} (LOOPLEDGER_REDIS_URL names it)`, fix ?? bringUp);
 }
 
-export async function findRegistry(url: string | null, prefix: string): Promise<readonly Finding[]> {
-  if (url === null) return [fine("registry", "none is configured: records are plain JSON")];
+export async function findRegistry(place: RegistryPlace | null, prefix: string): Promise<readonly Finding[]> {
+  if (place === null) return [fine("registry", "none is configured: records are plain JSON")];
   try {
-    const states = await registryAt(url).checkSchemas(prefix);
-    return [fine("registry", `${new URL(url).host} answers`), ...states.map(findSubject)];
+    const states = await registryAt(place).checkSchemas(prefix);
+    return [fine("registry", `${new URL(place.url).host} answers`), ...states.map(findSubject)];
   } catch (error) {
-    return [wrong("registry", `${error instanceof Error ? error.message : String(error)} (LOOPLEDGER_REGISTRY_URL names it)`, bringUp)];
+    // What the catalogue says of any failure knows less than the command that starts one here.
+    const next = isLoopledgerError(error, "registry_unreachable") && error.next !== catalogued ? error.next : bringUp;
+    return [wrong("registry", `${error instanceof Error ? error.message : String(error)} (LOOPLEDGER_REGISTRY_URL names it)`, next)];
   }
 }
 

@@ -3,8 +3,10 @@
  * a partition count that differs is refused before anything is changed, because the place of every session would move.
  */
 import type { KafkaAdmin, TopicFacts } from "@loopledger/shared/kafka-admin";
+import type { KafkaConnection } from "@loopledger/shared/kafka-connection";
+import { createSystemClock } from "@loopledger/shared/system";
 import { InfraError } from "./launcher/infra-error.ts";
-import { type TopicChoices, type TopicRole, topicsOf, type WantedTopic } from "./topics.ts";
+import { type TopicChoices, topicName, type TopicRole, topicsOf, type WantedTopic } from "./topics.ts";
 
 export interface AppliedTopic {
   readonly name: string;
@@ -49,6 +51,30 @@ export async function wantedBeside(admin: KafkaAdmin, prefix: string, choices: T
     return topic.role === "ledger" || choices.partitions !== undefined ? beside : { ...beside, partitions: facts.partitions };
   });
   return { wanted, present };
+}
+
+/** Whether a ledger's topic has the number of partitions that the ledger was begun with. Throws `ledger_unreachable` where its records cannot be read. */
+export async function lookAtBeginning(connection: KafkaConnection, prefix: string): Promise<{ readonly ok: boolean; readonly detail: string; readonly fix: string }> {
+  const { lookAtPartitions } = await import("@loopledger/shared/kafka");
+  return lookAtPartitions({ connection: { ...connection, patience: "none" }, prefix, clock: createSystemClock() });
+}
+
+export interface LedgerPlace {
+  readonly connection: KafkaConnection;
+  readonly prefix: string;
+  /** Is told where the records cannot be read: how the topics are set may be the reason, and is mended all the same. */
+  readonly tell: (text: string) => void;
+}
+
+/** Throws `InfraError` with `partitions_differ` where somebody has given the topic of a ledger more partitions: every start is refused then. */
+export async function refuseOtherBeginning(admin: KafkaAdmin, { connection, prefix, tell }: LedgerPlace): Promise<void> {
+  const name = topicName(prefix, "ledger");
+  if (!(await admin.topics([name])).has(name)) return;
+  const looked = await lookAtBeginning(connection, prefix).catch((error: unknown) => {
+    tell(`How many partitions the ledger was begun with was not looked at: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  });
+  if (looked !== null && !looked.ok) throw new InfraError("partitions_differ", `${name} has ${looked.detail}.`, { next: looked.fix });
 }
 
 /** Throws `InfraError` with `partitions_differ` or `replication_impossible` before anything is changed. */

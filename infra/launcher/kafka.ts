@@ -7,25 +7,11 @@ import { batchBytesMax } from "../topics.ts";
 import { cacheFolder, mavenParts } from "./cache.ts";
 import { InfraError } from "./infra-error.ts";
 import { findJava, type Java, type Variables } from "./java.ts";
+import { type KafkaNodePorts, listenerProperties, loginsOf } from "./kafka-listeners.ts";
 import { runProgram, startDetached, waitReady } from "./part-process.ts";
 import { endProcess, type ProcessIdentity } from "./process-identity.ts";
 
-export interface KafkaNodePorts {
-  readonly client: number;
-  readonly controller: number;
-  /** A second listener whose advertised port is another one: that of a proxy before it. */
-  readonly proxied?: { readonly listen: number; readonly advertised: number };
-  /** A listener that asks who comes (SASL: PLAIN and SCRAM-SHA-256). */
-  readonly login?: KafkaLogin;
-}
-export interface KafkaLogin {
-  readonly port: number;
-  readonly username: string;
-  /** Letters and digits. */
-  readonly password: string;
-  /** How long a login lasts before it has to be renewed, in ms (default: for ever). */
-  readonly lastsMs?: number;
-}
+export type { KafkaTls } from "./kafka-listeners.ts";
 
 export interface KafkaOptions {
   readonly folder: string;
@@ -66,20 +52,11 @@ function propertiesOf({ options: { nodes, folder } }: KafkaCluster, index: numbe
   const node = nodes[index];
   if (node === undefined) throw new Error(`There is no node ${index}.`);
   const replication = Math.min(3, nodes.length);
-  const { proxied, login } = node;
-  const both = [`CLIENT://127.0.0.1:${node.client}`, ...(login ? [`LOGIN://127.0.0.1:${login.port}`] : [])];
-  const listeners = [...both, ...(proxied ? [`PROXIED://127.0.0.1:${proxied.listen}`] : [])];
-  const advertised = [...both, ...(proxied ? [`PROXIED://127.0.0.1:${proxied.advertised}`] : [])];
   return {
     "process.roles": "broker,controller",
     "node.id": index + 1,
     "controller.quorum.voters": nodes.map(({ controller }, at) => `${at + 1}@127.0.0.1:${controller}`).join(","),
-    "listeners": [...listeners, `CONTROLLER://127.0.0.1:${node.controller}`].join(","),
-    "advertised.listeners": advertised.join(","),
-    "controller.listener.names": "CONTROLLER",
-    "inter.broker.listener.name": "CLIENT",
-    "listener.security.protocol.map": "CLIENT:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
-    ...(login && loginOf(login)),
+    ...listenerProperties(node, { folder, id: index + 1 }),
     "log.dirs": join(folder, `kafka-${index + 1}`),
     "default.replication.factor": replication,
     "min.insync.replicas": Math.max(1, replication - 1),
@@ -89,16 +66,6 @@ function propertiesOf({ options: { nodes, folder } }: KafkaCluster, index: numbe
     "share.coordinator.state.topic.replication.factor": replication,
     "share.coordinator.state.topic.min.isr": Math.max(1, replication - 1),
     ...settings,
-  };
-}
-
-function loginOf({ username, password, lastsMs = 0 }: KafkaLogin): Record<string, string> {
-  const modules = "org.apache.kafka.common.security";
-  return {
-    "listener.name.login.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
-    "listener.name.login.plain.sasl.jaas.config": `${modules}.plain.PlainLoginModule required user_${username}="${password}";`,
-    "listener.name.login.scram-sha-256.sasl.jaas.config": `${modules}.scram.ScramLoginModule required;`,
-    "listener.name.login.connections.max.reauth.ms": String(lastsMs),
   };
 }
 
@@ -143,11 +110,12 @@ function archiveMark(folder: string): string {
 
 async function format(cluster: KafkaCluster, index: number, config: string): Promise<void> {
   const { java, classpath, archive, options: { folder, nodes, variables } } = cluster;
-  const login = nodes[index]?.login;
+  const node = nodes[index];
+  const logins = new Set((node ? loginsOf(node) : []).map(({ username, password }) => `SCRAM-SHA-256=[name=${username},password=${password}]`));
   const data = join(folder, `kafka-${index + 1}`);
   if (existsSync(join(data, "meta.properties"))) return;
   mkdirSync(data, { recursive: true });
-  const args = [...jvmFlags, ...(existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []), "kafka.tools.StorageTool", "format", "-t", clusterId, "-c", config, ...(login ? ["--add-scram", `SCRAM-SHA-256=[name=${login.username},password=${login.password}]`] : [])];
+  const args = [...jvmFlags, ...(existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []), "kafka.tools.StorageTool", "format", "-t", clusterId, "-c", config, ...[...logins].flatMap((login) => ["--add-scram", login])];
   await runProgram({ program: java.path, args, folder, variables: { ...variables, CLASSPATH: classpath } }, {
     code: "part_failed", problem: `The folder ${data} could not be made Kafka's.`, next: "See that the folder is writable and its disk has space; or take another one with --dir.",
   });

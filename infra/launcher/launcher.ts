@@ -71,7 +71,7 @@ async function bringUp(options: UpOptions): Promise<InfraReport> {
   const applied = kafka && topics !== null && only.includes("kafka") ? await makeTopics(kafka.port, topics) : [];
   const env = environmentOf(nodes, registryUrl);
   const registry = env["LOOPLEDGER_REGISTRY_URL"];
-  if (registry !== undefined && topics !== null && only.includes("registry")) await publishSchemas(registry, topics.prefix ?? defaultPrefix);
+  if (registry !== undefined && topics !== null && only.includes("registry")) await publishSchemas({ url: registry }, topics.prefix ?? defaultPrefix);
   return { folder, env, parts: reports, topics: applied };
 }
 

@@ -17,6 +17,17 @@ export interface RedisOptions {
   readonly tell: (text: string) => void;
   /** Whether what was written is there after a restart (default true); tests may want a server that forgets. */
   readonly keeps?: boolean;
+  /** A second port, on which it speaks TLS. */
+  readonly tls?: RedisTls;
+}
+export interface RedisTls {
+  readonly port: number;
+  /** PEM files; clients that show a certificate have to have one by the authority. */
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly caFile: string;
+  /** Whether clients have to show one. */
+  readonly asksClients: boolean;
 }
 
 interface Program {
@@ -53,15 +64,19 @@ async function unpackDebian(folder: string, { variables, tell }: Pick<RedisOptio
   if (!existsSync(join(folder, "usr", "bin", "redis-server"))) throw new InfraError("redis_missing", "Debian's packages held no redis-server.", { next: missing });
 }
 
-export async function startRedis({ folder, port, variables, tell, keeps = true }: RedisOptions): Promise<ProcessIdentity> {
+export async function startRedis({ folder, port, variables, tell, keeps = true, tls }: RedisOptions): Promise<ProcessIdentity> {
   const { path, libraries } = await findRedis({ variables, tell });
   const data = join(folder, "redis");
   mkdirSync(data, { recursive: true });
-  const args = ["--bind", "127.0.0.1", "--port", String(port), "--dir", data, "--maxmemory-policy", "noeviction", "--save", "", "--appendonly", keeps ? "yes" : "no", "--daemonize", "no"];
+  const args = ["--bind", "127.0.0.1", "--port", String(port), "--dir", data, "--maxmemory-policy", "noeviction", "--save", "", "--appendonly", keeps ? "yes" : "no", "--daemonize", "no", ...(tls ? tlsWords(tls) : [])];
   return startDetached({
     program: path, args, folder, log: redisLog(folder),
     variables: libraries === null ? variables : { ...variables, LD_LIBRARY_PATH: libraries },
   });
+}
+
+function tlsWords({ port, certFile, keyFile, caFile, asksClients }: RedisTls): string[] {
+  return ["--tls-port", String(port), "--tls-cert-file", certFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", caFile, "--tls-auth-clients", asksClients ? "yes" : "optional"];
 }
 
 export function redisLog(folder: string): string {

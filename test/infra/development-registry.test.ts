@@ -45,12 +45,12 @@ const person = (more: object = {}, required: readonly string[] = ["name"]): { re
 
 describe("the development registry", () => {
   test("takes this release's schemas from the real client, knows them after a restart, and takes nothing twice", async () => {
-    expect((await registryAt(url).checkSchemas("p")).map(({ state }) => state)).toEqual(["new", "new", "new"]);
-    const published = await registryAt(url).publishSchemas("p");
+    expect((await registryAt({ url }).checkSchemas("p")).map(({ state }) => state)).toEqual(["new", "new", "new"]);
+    const published = await registryAt({ url }).publishSchemas("p");
     expect(published.map(({ subject, state, compatibility }) => [subject, state, compatibility])).toEqual(["ledger", "goals", "status"].map((kind) => [`p.${kind}-value`, "registered", "BACKWARD_TRANSITIVE"]));
     await close();
     await open();
-    expect(await registryAt(url).publishSchemas("p")).toEqual(published);
+    expect(await registryAt({ url }).publishSchemas("p")).toEqual(published);
     expect((await ask("GET", "/subjects/p.ledger-value/versions")).body).toEqual([1]);
   });
 

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { refuseUnprepared } from "@loopledger/infra/findings";
 import { askRedis } from "@loopledger/infra/redis";
+import { refuseOtherBeginning } from "@loopledger/infra/topics-apply";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { connectKafka, openKafkaLedger } from "@loopledger/shared/kafka";
 import { type KafkaAdmin, openKafkaAdmin } from "@loopledger/shared/kafka-admin";
@@ -123,6 +124,27 @@ describe("topics apply", () => {
     expect(await factsOf("ledger")).toMatchObject({ partitions: 2, config: { "retention.ms": "1000" } });
     // Without a count the others follow the ledger that is there.
     expect((await apply()).topics.map(({ did, partitions }) => [did, partitions])).toEqual([["made", 2], ["mended", 2], ["made", 2], ["made", 2]]);
+  });
+
+  test("refuses a ledger whose topic was given more partitions than it was begun with, before it changes or makes anything", async () => {
+    await apply("--partitions", "1");
+    const connection = { brokers: (await kafkaBrokers()).split(",") };
+    await (await openKafkaLedger({ connection, prefix, clock: createSystemClock(), ids: createSystemIds() })).close();
+    await admin.configure(nameOf("status"), { "cleanup.policy": "delete" });
+    await admin.remove([nameOf("goals")]);
+    await addPartitions(nameOf("ledger"), 2);
+    const isSet = async (): Promise<boolean> => (await factsOf("ledger"))?.partitions === 2 && (await factsOf("goals")) === undefined && (await factsOf("status"))?.config["cleanup.policy"] === "delete";
+    await until(isSet, { what: "the second partition, and what else is to be mended", timeoutMs: patienceMs });
+    for (const words of [[], ["--partitions", "2"], ["--partitions", "1"]]) {
+      const { code, out, err } = await command(["topics", "apply", ...words]);
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(new RegExp(`${nameOf("ledger")} has 2 partitions, and the ledger was begun with 1\\.\n.*LOOPLEDGER_TOPIC_PREFIX=<another> loopledger topics apply`));
+    }
+    expect(await isSet()).toBe(true);
+    // Who may set topics and not read them is told, and not kept from it.
+    const told: string[] = [];
+    await refuseOtherBeginning(admin, { connection: { brokers: ["127.0.0.1:1"] }, prefix, tell: (text) => void told.push(text) });
+    expect(told).toEqual([expect.stringContaining("127.0.0.1:1")]);
   });
 
   test("refuses more copies than there are brokers, a missing address and an address without Kafka", async () => {

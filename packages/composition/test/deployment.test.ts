@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { InvalidSettings } from "@loopledger/shared/runtime/config";
@@ -36,15 +36,13 @@ describe("the settings of a deployment", () => {
     expect(readDeployment({ LOOPLEDGER_SESSIONS_MAX: "400" }).sessionsMax).toBe(400);
   });
   test("Kafka and Redis, with what they need", () => {
-    const ca = join(folder, "ca.pem");
-    writeFileSync(ca, "a certificate");
     const { distributed, blobsFolder } = readDeployment({
       ...kafka, LOOPLEDGER_REGISTRY_URL: "http://registry:8081/apis", LOOPLEDGER_TOPIC_PREFIX: "mine", LOOPLEDGER_BLOBS_URL: "file:///shared/blobs",
-      LOOPLEDGER_KAFKA_SASL_MECHANISM: "scram-sha-256", LOOPLEDGER_KAFKA_SASL_USERNAME: "olga", LOOPLEDGER_KAFKA_SASL_PASSWORD: "secret", LOOPLEDGER_KAFKA_TLS_CA_FILE: ca,
+      LOOPLEDGER_KAFKA_SASL_MECHANISM: "scram-sha-256", LOOPLEDGER_KAFKA_SASL_USERNAME: "olga", LOOPLEDGER_KAFKA_SASL_PASSWORD: "secret", LOOPLEDGER_KAFKA_TLS: "true",
     });
     expect(distributed).toEqual({
       brokers: ["one:9092", "two:9093"], redisUrl: "redis://r:6379", registryUrl: "http://registry:8081/apis", topicPrefix: "mine",
-      sasl: { mechanism: "scram-sha-256", username: "olga", password: "secret" }, tls: { ca: "a certificate" },
+      sasl: { mechanism: "scram-sha-256", username: "olga", password: "secret" }, tls: {}, redisTls: null, registryTls: null,
     });
     expect(blobsFolder).toBe("/shared/blobs");
   });

@@ -48,7 +48,7 @@ export const deliveries: readonly FaultRow[] = [
     tests: [{ file: "packages/shared/src/core/events/parse.test.ts", name: "what is no record is malformed › %s" }, { file: "test/services/kafka.test.ts", name: "a compacted ledger topic is refused by the %s with the command that mends it" }],
   },
   { number: 41, what: "the number of partitions is changed",
-    tests: [{ file: "test/contract/kafka-log.test.ts", name: "is refused with another number of partitions than it was begun with" }, { file: "test/infra/topics.test.ts", name: "refuses another partition count before it changes or makes anything" }],
+    tests: [{ file: "test/contract/kafka-log.test.ts", name: "is refused with another number of partitions than it was begun with" }, { file: "test/infra/topics.test.ts", name: "refuses another partition count before it changes or makes anything" }, { file: "test/infra/topics.test.ts", name: "refuses a ledger whose topic was given more partitions than it was begun with, before it changes or makes anything" }],
   },
   { number: 42, what: "the topic is deleted and made anew",
     tests: [{ file: "test/contract/kafka-log.test.ts", name: "is noticed by a subscriber when its topic is deleted and made anew, and takes nothing any more" }],

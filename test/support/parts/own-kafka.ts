@@ -1,11 +1,11 @@
 /** A Kafka of a test's own, whose brokers it may kill, pause and start again. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type KafkaCluster, prepareKafka, startKafkaNode, waitKafkaReady } from "@loopledger/infra/kafka";
+import { type KafkaCluster, type KafkaTls, prepareKafka, startKafkaNode, waitKafkaReady } from "@loopledger/infra/kafka";
 import { adopt } from "@loopledger/infra/launcher";
 import { holdProcess, isAlive, killProcess, type ProcessIdentity } from "@loopledger/infra/process-identity";
 import { ownPorts } from "./own-ports.ts";
-import { KafkaProxy } from "./proxy.ts";
+import { KafkaProxy, WatchedProxy } from "./proxy.ts";
 import { currentRun } from "./run.ts";
 
 export interface OwnKafka {
@@ -17,6 +17,8 @@ export interface OwnKafka {
   readonly proxiedBrokers: string;
   /** One a broker, in its order; clients that came through one are told of the others alone. */
   readonly proxies: readonly KafkaProxy[];
+  /** Where TLS is spoken, by the name of the listener. */
+  readonly tls: ReadonlyMap<string, TlsEntrance>;
   /** Broker ids count from 1. */
   kill(broker?: number): Promise<void>;
   pause(broker?: number): void;
@@ -26,23 +28,36 @@ export interface OwnKafka {
   stop(): Promise<void>;
 }
 
+export interface TlsEntrance {
+  readonly brokers: string;
+  /** Clients pass it, and are told of no other way. */
+  readonly proxy: WatchedProxy;
+}
+
 export interface OwnKafkaOptions {
   readonly brokers?: 1 | 3;
   /** A proxy before each broker. */
   readonly proxied?: boolean;
   /** Who may come in through a listener of its own that asks for it. */
   readonly login?: { readonly username: string; readonly password: string; readonly lastsMs?: number };
+  /** Listeners that speak TLS, of the first broker. */
+  readonly tls?: readonly Omit<KafkaTls, "port" | "advertised">[];
 }
 
-export async function ownKafka({ brokers: count = 1, proxied = false, login }: OwnKafkaOptions = {}): Promise<OwnKafka> {
+export async function ownKafka({ brokers: count = 1, proxied = false, login, tls: wanted = [] }: OwnKafkaOptions = {}): Promise<OwnKafka> {
   const folder = mkdtempSync(join(currentRun().folder, "kafka-"));
   const perNode = 2 + (proxied ? 1 : 0) + (login ? 1 : 0);
   const ports = await ownPorts(count * perNode);
   const proxies = proxied ? await Promise.all(Array.from({ length: count }, (_, index) => KafkaProxy.start(ports[index * perNode + 2] ?? 0))) : [];
+  const entrances = await Promise.all(wanted.map(async (one) => {
+    const [port = 0] = await ownPorts(1);
+    return { ...one, port, proxy: await WatchedProxy.start(port) };
+  }));
+  const tls = entrances.map(({ proxy, ...one }) => ({ ...one, advertised: proxy.port }));
   const nodes = Array.from({ length: count }, (_, index) => {
     const [client = 0, controller = 0, listen = 0] = ports.slice(index * perNode, (index + 1) * perNode);
     const proxy = proxies[index];
-    return { client, controller, ...(proxy && { proxied: { listen, advertised: proxy.port } }), ...(login && { login: { ...login, port: ports[(index + 1) * perNode - 1] ?? 0 } }) };
+    return { client, controller, ...(proxy && { proxied: { listen, advertised: proxy.port } }), ...(login && { login: { ...login, port: ports[(index + 1) * perNode - 1] ?? 0 } }), ...(index === 0 && { tls }) };
   });
   const cluster = await prepareKafka({ folder, nodes, variables: process.env, tell: () => undefined });
   const running = new Map<number, ProcessIdentity>();
@@ -63,7 +78,7 @@ export async function ownKafka({ brokers: count = 1, proxied = false, login }: O
     brokers: nodes.map(({ client }) => `127.0.0.1:${client}`).join(","),
     loginBrokers: nodes.flatMap(({ login: asked }) => (asked ? [`127.0.0.1:${asked.port}`] : [])).join(","),
     proxiedBrokers: proxies.map(({ port }) => `127.0.0.1:${port}`).join(","),
-    proxies,
+    proxies, tls: new Map(entrances.map(({ name, proxy }) => [name, { proxy, brokers: `127.0.0.1:${proxy.port}` }])),
     kill: (broker = 1) => killProcess(node(broker)),
     pause: (broker = 1) => holdProcess(node(broker), true),
     resume: (broker = 1) => holdProcess(node(broker), false),
@@ -73,7 +88,7 @@ export async function ownKafka({ brokers: count = 1, proxied = false, login }: O
     },
     stop: async () => {
       await Promise.all([...running.values()].map(killProcess));
-      await Promise.all(proxies.map((proxy) => proxy.stop()));
+      await Promise.all([...proxies, ...entrances.map(({ proxy }) => proxy)].map((proxy) => proxy.stop()));
       rmSync(folder, { recursive: true, force: true });
     },
   };

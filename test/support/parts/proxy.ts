@@ -106,6 +106,28 @@ export class TcpProxy {
   }
 }
 
+/** Bytes as they come; what every connection began with is kept. */
+export class WatchedProxy extends TcpProxy {
+  /** The first byte that each client sent, in the order of the connections: 0x16 where it began with TLS. */
+  readonly openings: number[] = [];
+
+  static override async start(targetPort: number): Promise<WatchedProxy> {
+    return new WatchedProxy(targetPort).listening();
+  }
+
+  protected override handlers(pair: Pair): (direction: Direction, chunk: Buffer) => void {
+    const pass = super.handlers(pair);
+    let isNew = true;
+    return (direction, chunk) => {
+      if (direction === "request" && isNew) {
+        isNew = false;
+        this.openings.push(chunk[0] ?? -1);
+      }
+      pass(direction, chunk);
+    };
+  }
+}
+
 /** The requests that tests name, by Kafka's numbers. */
 export const kafkaApis = {
   Produce: 0, Fetch: 1, ListOffsets: 2, Metadata: 3, OffsetCommit: 8, OffsetFetch: 9, FindCoordinator: 10, JoinGroup: 11, Heartbeat: 12,

@@ -29,11 +29,12 @@ async function apply(context: CommandContext, { partitions, replication, flush }
     ...(replication !== undefined && { replication: whole("--replication", replication, 1) }), ...(flush && { flush: true }),
   };
   const read = distributedOf(here?.variables ?? variables);
-  const [{ applyTopics }, { openKafkaAdmin }] = await Promise.all([import("@loopledger/infra/topics-apply"), import("@loopledger/shared/kafka-admin")]);
+  const [{ applyTopics, refuseOtherBeginning }, { openKafkaAdmin }] = await Promise.all([import("@loopledger/infra/topics-apply"), import("@loopledger/shared/kafka-admin")]);
   const admin = await openKafkaAdmin({ ...read.connection, patience: "none" });
   try {
+    await refuseOtherBeginning(admin, { ...read, tell: print.note });
     const topics = await applyTopics(admin, read.prefix, choices);
-    const subjects = read.registryUrl === null ? [] : await (await import("@loopledger/infra/schemas")).publishSchemas(read.registryUrl, read.prefix);
+    const subjects = read.registryUrl === null ? [] : await (await import("@loopledger/infra/schemas")).publishSchemas({ url: read.registryUrl, tls: read.registryTls }, read.prefix);
     if (json) print.json({ prefix: read.prefix, topics, subjects });
     else {
       for (const { name, did, partitions: count, replication: copies, changed } of topics) {
@@ -48,11 +49,11 @@ async function apply(context: CommandContext, { partitions, replication, flush }
   }
 }
 
-/** Topics need no Redis, so its address may be missing here. */
+/** Topics need no Redis, so its address may be missing here, whether its certificates are named or not. */
 export function distributedOf(variables: CommandContext["environment"]["variables"]) {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ""));
-  const read = readDistributed({ LOOPLEDGER_REDIS_URL: "redis://127.0.0.1:6379", ...given });
+  const read = readDistributed({ LOOPLEDGER_REDIS_URL: "rediss://127.0.0.1:6379", ...given });
   if (read === null) throw new UsageError("LOOPLEDGER_KAFKA_BROKERS is not set.");
-  const { brokers, sasl, tls, topicPrefix, registryUrl } = read;
-  return { connection: { brokers, sasl, ssl: tls }, prefix: topicPrefix, registryUrl, redisUrl: given["LOOPLEDGER_REDIS_URL"] ?? null };
+  const { brokers, sasl, tls, topicPrefix, registryUrl, registryTls, redisTls } = read;
+  return { connection: { brokers, sasl, ssl: tls }, prefix: topicPrefix, registryUrl, registryTls, redisTls, redisUrl: given["LOOPLEDGER_REDIS_URL"] ?? null };
 }

@@ -15,7 +15,7 @@ export async function openDistributed({ blobsFolder, distributed }: Place, openi
   if (opening.stays) await (await import("@loopledger/infra/findings")).refuseUnprepared(connection, distributed.topicPrefix);
   const schemas = await schemasOf(distributed, opening);
   const [kafka, redis] = await Promise.all([import("@loopledger/shared/kafka"), import("@loopledger/shared/redis")]);
-  const options = { url: distributed.redisUrl, prefix: distributed.topicPrefix, clock, log };
+  const options = { url: distributed.redisUrl, tls: distributed.redisTls, prefix: distributed.topicPrefix, clock, log };
   const ledger = await kafka.openKafkaLedger({
     connection, prefix: distributed.topicPrefix, clock, ids, schemas, landmarks: redis.openRedisLandmarks(options), log: (error) => log.error({ err: error }, "ledger"),
   });
@@ -61,9 +61,9 @@ function kafkaTalk(log: Log, level: "warn" | "error", message: string): void {
   log.debug({ kafka: message, severity: level }, "Kafka's client");
 }
 
-async function schemasOf({ registryUrl }: Distributed, { clock, log }: Opening): Promise<Schemas | undefined> {
+async function schemasOf({ registryUrl, registryTls }: Distributed, { clock, log }: Opening): Promise<Schemas | undefined> {
   if (registryUrl === null) return undefined;
-  return (await import("@loopledger/shared/registry")).openRegistrySchemas({ url: registryUrl, clock, log });
+  return (await import("@loopledger/shared/registry")).openRegistrySchemas({ url: registryUrl, tls: registryTls, clock, log });
 }
 
 /** Who only reads, and who serves and shows none, goes on without views: the ledger always suffices. */

@@ -1,33 +1,34 @@
 /** Where Kafka, Redis and the schema registry are, and how to get in. */
-import { readFileSync } from "node:fs";
 import { InvalidSettings } from "@loopledger/shared/runtime/config";
 import { z } from "zod";
+import { type Tls, tlsFaults, tlsFilesOf, tlsMismatches, tlsShape } from "./tls.ts";
+
+export type { Tls };
 
 export interface Sasl {
   readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
   readonly username: string;
   readonly password: string;
 }
-/** Certificates as PEM text; none of them = the ones that Node trusts. */
-export interface Tls {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-}
 export interface Distributed {
   /** `host:port`, at least one. */
   readonly brokers: readonly string[];
   readonly sasl: Sasl | null;
+  /** null = Kafka is spoken to without TLS. */
   readonly tls: Tls | null;
   readonly redisUrl: string;
+  /** Of a `rediss:` URL; null = with the authorities that Node trusts. */
+  readonly redisTls: Tls | null;
   readonly registryUrl: string | null;
+  /** Of an `https:` URL, likewise. */
+  readonly registryTls: Tls | null;
   /** Names of topics, keys and groups begin with it. */
   readonly topicPrefix: string;
 }
 
 const prefix = "LOOPLEDGER_";
 /** What means nothing without Kafka. */
-const kafkaOnly = /^LOOPLEDGER_(REDIS_URL|REGISTRY_URL|KAFKA_(SASL|TLS)(_\w+)?)$/;
+const kafkaOnly = /^LOOPLEDGER_((REDIS|REGISTRY)_(URL|TLS_\w+)|KAFKA_(SASL|TLS)(_\w+)?)$/;
 
 const brokers = z.string().transform((text, context) => {
   const names = text.split(",").map((name) => name.trim()).filter((name) => name !== "");
@@ -38,24 +39,13 @@ const brokers = z.string().transform((text, context) => {
   return names;
 });
 const urlOf = (protocols: readonly string[]) => z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), `it must be a URL with ${protocols.map((one) => `${one}//`).join(" or ")}`);
-/** The text of a file that a variable names. */
-const fileText = z.string().transform((path, context) => {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    context.addIssue({ code: "custom", message: `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}` });
-    return z.NEVER;
-  }
-});
 const shape = z.object({
   LOOPLEDGER_KAFKA_BROKERS: brokers.optional(),
   LOOPLEDGER_KAFKA_SASL_MECHANISM: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).optional(),
   LOOPLEDGER_KAFKA_SASL_USERNAME: z.string().optional(),
   LOOPLEDGER_KAFKA_SASL_PASSWORD: z.string().optional(),
   LOOPLEDGER_KAFKA_TLS: z.enum(["true", "false"]).optional(),
-  LOOPLEDGER_KAFKA_TLS_CA_FILE: fileText.optional(),
-  LOOPLEDGER_KAFKA_TLS_CERT_FILE: fileText.optional(),
-  LOOPLEDGER_KAFKA_TLS_KEY_FILE: fileText.optional(),
+  ...tlsShape,
   LOOPLEDGER_REDIS_URL: urlOf(["redis:", "rediss:"]).optional(),
   LOOPLEDGER_REGISTRY_URL: urlOf(["http:", "https:"]).optional(),
   LOOPLEDGER_TOPIC_PREFIX: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "letters, digits and . _ - only, at most 100").default("loopledger"),
@@ -65,11 +55,14 @@ type Read = z.infer<typeof shape>;
 /** Null where the ledger lies in the data folder. Throws `InvalidSettings` with every fault. */
 export function readDistributed(given: Readonly<Record<string, string | undefined>>): Distributed | null {
   const read = shape.safeParse(given);
-  const faults = [...(read.success ? [] : read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`)), ...missing(given)];
+  const faults = [...(read.success ? [] : read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`)), ...missing(given), ...tlsFaults(given), ...(read.success ? tlsMismatches(read.data) : [])];
   if (!read.success || faults.length > 0) throw new InvalidSettings(faults);
   const { LOOPLEDGER_KAFKA_BROKERS: names, LOOPLEDGER_REDIS_URL: redisUrl, LOOPLEDGER_REGISTRY_URL: registryUrl, LOOPLEDGER_TOPIC_PREFIX: topicPrefix } = read.data;
   if (names === undefined || redisUrl === undefined) return null;
-  return { brokers: names, redisUrl, registryUrl: registryUrl ?? null, topicPrefix, sasl: saslOf(read.data), tls: tlsOf(read.data) };
+  return {
+    brokers: names, redisUrl, registryUrl: registryUrl ?? null, topicPrefix, sasl: saslOf(read.data), tls: kafkaTlsOf(read.data),
+    redisTls: tlsFilesOf(read.data, "REDIS_TLS"), registryTls: tlsFilesOf(read.data, "REGISTRY_TLS"),
+  };
 }
 
 /** What one variable asks of others. */
@@ -81,8 +74,6 @@ function missing(given: Readonly<Record<string, string | undefined>>): string[] 
     ...needs("KAFKA_BROKERS", "REDIS_URL", `a ledger on Kafka (${prefix}KAFKA_BROKERS is set) has its leases and views on Redis`),
     ...(alone.length > 0 ? [`${prefix}KAFKA_BROKERS: it is missing; ${alone.join(", ")} mean${alone.length === 1 ? "s" : ""} nothing for a data folder`] : []),
     ...saslNames.flatMap((name) => (saslNames.some(has) && !has(name) ? [`${prefix}${name}: it is missing; the three SASL settings come together`] : [])),
-    ...needs("KAFKA_TLS_CERT_FILE", "KAFKA_TLS_KEY_FILE", "a client's certificate comes with its key"),
-    ...needs("KAFKA_TLS_KEY_FILE", "KAFKA_TLS_CERT_FILE", "a client's key comes with its certificate"),
   ];
 }
 const saslNames = ["KAFKA_SASL_MECHANISM", "KAFKA_SASL_USERNAME", "KAFKA_SASL_PASSWORD"];
@@ -90,8 +81,6 @@ const saslNames = ["KAFKA_SASL_MECHANISM", "KAFKA_SASL_USERNAME", "KAFKA_SASL_PA
 function saslOf({ LOOPLEDGER_KAFKA_SASL_MECHANISM: mechanism, LOOPLEDGER_KAFKA_SASL_USERNAME: username, LOOPLEDGER_KAFKA_SASL_PASSWORD: password }: Read): Sasl | null {
   return mechanism === undefined || username === undefined || password === undefined ? null : { mechanism, username, password };
 }
-function tlsOf({ LOOPLEDGER_KAFKA_TLS: wanted, LOOPLEDGER_KAFKA_TLS_CA_FILE: ca, LOOPLEDGER_KAFKA_TLS_CERT_FILE: cert, LOOPLEDGER_KAFKA_TLS_KEY_FILE: key }: Read): Tls | null {
-  const given = { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
-  if (wanted === "false" || (wanted === undefined && Object.keys(given).length === 0)) return null;
-  return given;
+function kafkaTlsOf(read: Read): Tls | null {
+  return tlsFilesOf(read, "KAFKA_TLS") ?? (read.LOOPLEDGER_KAFKA_TLS === "true" ? {} : null);
 }

@@ -7,7 +7,7 @@
  */
 import kafkajs, { type Admin, type ITopicMetadata } from "kafkajs";
 import { LoopledgerError } from "../../core/errors.ts";
-import { connectKafka, type KafkaConnection, mendOfLogin } from "./connection.ts";
+import { connectKafka, type KafkaConnection, troubleOf } from "./connection.ts";
 
 // The package is CommonJS, and this name is not among those that Node finds in it.
 const { ConfigResourceTypes } = kafkajs;
@@ -45,9 +45,10 @@ export interface KafkaAdmin {
 /** Throws `ledger_unreachable` where no broker answers. */
 export async function openKafkaAdmin(connection: KafkaConnection): Promise<KafkaAdmin> {
   const admin = await connected(connection).catch((error: unknown): never => {
-    const [why, next] = [error instanceof Error ? error.message : String(error), mendOfLogin(error)];
-    const what = next === null ? "No Kafka broker answers" : "No Kafka broker lets this process in";
-    throw new LoopledgerError("ledger_unreachable", `${what} at ${connection.brokers.join(", ")}: ${why}`, { cause: error, ...(next !== null && { next }) });
+    const trouble = troubleOf(error, connection);
+    const why = trouble?.why ?? (error instanceof Error ? error.message : String(error));
+    const what = trouble === null ? "No Kafka broker answers" : "No Kafka broker can be used";
+    throw new LoopledgerError("ledger_unreachable", `${what} at ${connection.brokers.join(", ")}: ${why}`, { cause: error, ...(trouble && { next: trouble.next }) });
   });
   return {
     cluster: async () => {

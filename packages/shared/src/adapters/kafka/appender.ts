@@ -77,7 +77,7 @@ export class Appender {
   /** What is under way is waited for a short while; what a cluster that is away keeps back is given up then. */
   async close(): Promise<void> {
     const cancel = this.#options.clock.after(CLOSING_MS, () => {
-      this.fail(unreachable(this.#options.topology.topic, new Error("the process was closed before the records were acknowledged.")));
+      this.fail(unreachable(this.#options.topology, new Error("the process was closed before the records were acknowledged.")));
     });
     await this.idle();
     cancel();
@@ -169,7 +169,7 @@ export class Appender {
     const { clock, topology, troubled } = this.#options;
     lane.isBusy = true;
     lane.tries += 1;
-    if (lane.expire(clock.monotonic() - topology.limits.writeMs, unreachable(topology.topic, failure))) this.#settle();
+    if (lane.expire(clock.monotonic() - topology.limits.writeMs, unreachable(topology, failure))) this.#settle();
     if (lane.tries > 1) troubled(failure);
     void this.#rest(lane);
   }

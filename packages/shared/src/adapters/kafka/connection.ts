@@ -1,6 +1,8 @@
 /** A Kafka client from settings: addresses, TLS, SASL, and the patience that a broker's restart needs. */
 import type { ConnectionOptions } from "node:tls";
-import kafkajs, { type Kafka, type KafkaConfig, type LogEntry } from "kafkajs";
+import kafkajs, { type ISocketFactory, type Kafka, type KafkaConfig, type LogEntry } from "kafkajs";
+import { tlsTroubleOf } from "../../core/tls-trouble.ts";
+import { openSocket } from "./sockets.ts";
 
 const { logLevel } = kafkajs;
 
@@ -53,6 +55,7 @@ export function connectKafka({ brokers, clientId = defaultClientId, sasl, ssl, p
     connectionTimeout: hurried ? 2_000 : 3_000,
     requestTimeout: hurried ? 5_000 : 30_000,
     reauthenticationThreshold: renewalMs,
+    socketFactory: ({ host, port, onConnect }: Parameters<ISocketFactory>[0]) => openSocket({ host, port, ssl, onConnect }),
     logLevel: log ? logLevel.WARN : logLevel.NOTHING,
     logCreator: () => ({ level, log: { message } }: LogEntry) => log?.({ level: level === logLevel.ERROR ? "error" : "warn", message }),
   };
@@ -61,13 +64,26 @@ export function connectKafka({ brokers, clientId = defaultClientId, sasl, ssl, p
   return new kafkajs.Kafka(config);
 }
 
-/** What to do where a broker answers and does not let this process in; null where that is not the reason. The client wraps it, once or twice. */
-export function mendOfLogin(error: unknown): string | null {
-  for (let at = error; at instanceof Error; at = at.cause ?? (at as { readonly originalError?: unknown }).originalError) {
-    if (at.name === "KafkaJSSASLAuthenticationError") return "The broker answers and refuses the login: mend LOOPLEDGER_KAFKA_SASL_USERNAME, LOOPLEDGER_KAFKA_SASL_PASSWORD or LOOPLEDGER_KAFKA_SASL_MECHANISM.";
-  }
-  return null;
+export interface KafkaTrouble {
+  /** Why this process is not let in, as a sentence without its stop. */
+  readonly why: string;
+  readonly next: string;
 }
+
+/** Where a broker answers and does not let this process in, or is none that it may trust; null where that is not the reason. The client wraps it, once or twice. */
+export function troubleOf(error: unknown, { ssl }: Pick<KafkaConnection, "ssl">): KafkaTrouble | null {
+  for (let at = error; at instanceof Error; at = at.cause ?? (at as { readonly originalError?: unknown }).originalError) {
+    if (at.name === "KafkaJSSASLAuthenticationError") {
+      return { why: at.message, next: "The broker answers and refuses the login: mend LOOPLEDGER_KAFKA_SASL_USERNAME, LOOPLEDGER_KAFKA_SASL_PASSWORD or LOOPLEDGER_KAFKA_SASL_MECHANISM." };
+    }
+  }
+  return tlsTroubleOf(error, { ...place, isTls: Boolean(ssl) });
+}
+const place = {
+  who: "the broker", address: "LOOPLEDGER_KAFKA_BROKERS", files: "LOOPLEDGER_KAFKA_TLS",
+  on: "Set LOOPLEDGER_KAFKA_TLS=true, or LOOPLEDGER_KAFKA_TLS_CA_FILE where its authority is a private one",
+  off: "Unset LOOPLEDGER_KAFKA_TLS and the files of LOOPLEDGER_KAFKA_TLS_…",
+} as const;
 
 function saslOf({ mechanism, username, password }: KafkaSasl): NonNullable<KafkaConfig["sasl"]> {
   switch (mechanism) {

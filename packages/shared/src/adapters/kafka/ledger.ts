@@ -187,7 +187,7 @@ class KafkaLedger implements Ledger {
   readonly #trouble = (error: unknown): void => {
     if (this.#isTroubled || this.#isClosed) return;
     this.#isTroubled = true;
-    this.#options.log?.(unreachable(this.#topology.topic, error));
+    this.#options.log?.(unreachable(this.#topology, error));
   };
 
   readonly #heal = (): void => {

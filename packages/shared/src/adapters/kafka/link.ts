@@ -6,14 +6,14 @@
  * K2. Nothing that happens to a connection ends the process: its errors go to those who wait, and to nobody else.
  * K3. Answers come back whole, with one error code a partition: whether a part failed is for the caller to say.
  */
-import net from "node:net";
-import tls from "node:tls";
+import type { Socket } from "node:net";
 import Connection from "kafkajs/src/network/connection.js";
 import apiKeys from "kafkajs/src/protocol/requests/apiKeys.js";
 import protocol, { type ProtocolCall } from "kafkajs/src/protocol/requests/index.js";
 import type { Clock } from "../../ports/index.ts";
 import { defaultClientId, type KafkaConnection, renewalMs } from "./connection.ts";
 import { type OwnCall, ownCall } from "./own-codec.ts";
+import { openSocket } from "./sockets.ts";
 
 export interface Address {
   readonly host: string;
@@ -23,7 +23,6 @@ export type Api = "Produce" | "Fetch" | "ListOffsets" | "Metadata" | "DescribeCo
 
 /** Until a connection is there, understood and authenticated. */
 const CONNECT_MS = 4_000;
-const KEEP_ALIVE_MS = 60_000;
 
 const nothing = (): void => undefined;
 const silence = { namespace: () => silence, debug: nothing, info: nothing, warn: nothing, error: nothing };
@@ -38,7 +37,7 @@ export class Link {
   readonly address: Address;
   readonly #clock: Clock;
   readonly #connection: Connection;
-  #socket: net.Socket | null = null;
+  #socket: Socket | null = null;
   #lookup: ReturnType<typeof protocol.lookup> | null = null;
   /** What makes a request of an api in the version that both sides know; looked up once. */
   readonly #makers = new Map<Api, (args?: object) => ProtocolCall>();
@@ -141,13 +140,9 @@ export class Link {
     this.#lookup = protocol.lookup(versions);
   }
 
-  #openSocket({ ssl }: KafkaConnection, onConnect: () => void): net.Socket {
+  #openSocket({ ssl }: KafkaConnection, onConnect: () => void): Socket {
     const { host, port } = this.address;
-    const servername = net.isIP(host) === 0 ? { servername: host } : {};
-    const socket = ssl === undefined || ssl === null
-      ? net.connect({ host, port, noDelay: true }, onConnect)
-      : tls.connect({ host, port, ...servername, ...ssl }, onConnect);
-    socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
+    const socket = openSocket({ host, port, ssl, onConnect });
     socket.once("close", () => this.drop(new Error(`The connection to ${host}:${port} was closed.`)));
     this.#socket = socket;
     return socket;

@@ -7,7 +7,7 @@
  */
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/index.ts";
-import { mendOfLogin } from "./connection.ts";
+import { type KafkaConnection, troubleOf } from "./connection.ts";
 import { type Topology, TopicMissing, TopologyClosed } from "./topology.ts";
 
 const PAUSE_FIRST_MS = 50;
@@ -25,10 +25,15 @@ export function isClosedError(): LoopledgerError {
   return new LoopledgerError("ledger_closed", "The ledger is closed.");
 }
 
-export function unreachable(topic: string, cause: unknown): LoopledgerError {
-  const detail = cause instanceof Error ? cause.message : String(cause);
-  const next = mendOfLogin(cause);
-  return new LoopledgerError("ledger_unreachable", `The topic ${topic} cannot be reached: ${detail}`, { cause, ...(next !== null && { next }) });
+export interface Unreached {
+  readonly topic: string;
+  readonly connection: Pick<KafkaConnection, "ssl">;
+}
+
+export function unreachable({ topic, connection }: Unreached, cause: unknown): LoopledgerError {
+  const trouble = troubleOf(cause, connection);
+  const detail = trouble?.why ?? (cause instanceof Error ? cause.message : String(cause));
+  return new LoopledgerError("ledger_unreachable", `The topic ${topic} cannot be reached: ${detail}`, { cause, ...(trouble && { next: trouble.next }) });
 }
 
 export function topicGone(topic: string): LoopledgerError {
@@ -86,7 +91,7 @@ export async function persist<T>(attempt: () => Promise<T>, { topology, clock, p
     } catch (error) {
       if (isLoopledgerError(error)) throw error;
       if (error instanceof TopologyClosed) throw isClosedError();
-      if (clock.monotonic() - startedAt > patienceMs) throw unreachable(topology.topic, error);
+      if (clock.monotonic() - startedAt > patienceMs) throw unreachable(topology, error);
       await topology.pause(pauseAfter(tries));
       tries += 1;
       step = recover;
@@ -107,7 +112,7 @@ export async function meetTopic(topology: Topology, clock: Clock): Promise<void>
           next: "Make the topics with `loopledger topics apply`; services never make them.", cause: error,
         });
       }
-      if (topology.isImpatient || clock.monotonic() - startedAt > topology.limits.readMs) throw unreachable(topology.topic, error);
+      if (topology.isImpatient || clock.monotonic() - startedAt > topology.limits.readMs) throw unreachable(topology, error);
       await topology.pause(pauseAfter(tries));
     }
   }

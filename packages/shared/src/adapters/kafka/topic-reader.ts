@@ -85,7 +85,7 @@ export async function openTopicReader(options: TopicReaderOptions): Promise<Topi
     member.joined();
   });
   consumer.on(consumer.events.CRASH, ({ payload, timestamp }) => {
-    if (comingUp.isWorthTelling(payload.error, timestamp)) options.log(unreachable(options.topic, payload.error));
+    if (comingUp.isWorthTelling(payload.error, timestamp)) options.log(unreachable(options, payload.error));
   });
   try {
     await Promise.all([admin.connect(), consumer.connect()]);
@@ -95,7 +95,7 @@ export async function openTopicReader(options: TopicReaderOptions): Promise<Topi
     await consumer.run({ autoCommit: false, eachBatchAutoResolve: false, partitionsConsumedConcurrently: AT_ONCE, eachBatch: (batch) => member.take(batch) });
   } catch (error) {
     await leave(consumer, admin);
-    throw error instanceof LoopledgerError ? error : unreachable(options.topic, error);
+    throw error instanceof LoopledgerError ? error : unreachable(options, error);
   }
   return {
     close: async () => {

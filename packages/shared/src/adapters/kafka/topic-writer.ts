@@ -55,7 +55,7 @@ export async function openTopicWriter({ connection, topic, clock, ids, log, show
   }
   const { partitions } = topology;
   const appender = new Appender({
-    topology, clock, shown, written: (partition, next) => shown.note(partition, next), check: async () => undefined, lost: (error) => log?.(error), troubled: (error) => log?.(unreachable(topic, error)),
+    topology, clock, shown, written: (partition, next) => shown.note(partition, next), check: async () => undefined, lost: (error) => log?.(error), troubled: (error) => log?.(unreachable(topology, error)),
   }, partitions);
   let isClosed = false;
   return {

@@ -56,6 +56,10 @@ export class Topology {
     this.#entrances = options.connection.brokers.map(parseAddress);
   }
 
+  get connection(): KafkaConnection {
+    return this.#options.connection;
+  }
+
   get partitions(): number {
     return this.#leaders.size;
   }

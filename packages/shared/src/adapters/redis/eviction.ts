@@ -13,7 +13,7 @@ export interface RedisHealth {
   /** null where the server tells neither its settings nor its memory report. */
   readonly policy: string | null;
   readonly detail: string;
-  /** What mends it, as a command where there is one; null where nothing is to be done. */
+  /** What mends it, as a command where there is one; null where that is not known. */
   readonly fix: string | null;
 }
 
@@ -21,9 +21,12 @@ export interface RedisHealth {
 export async function lookAtRedis(options: RedisOptions): Promise<RedisHealth> {
   const connection = connectRedis(options);
   const { address } = connection;
-  const away = (why: string): RedisHealth => ({
-    ok: false, reachable: false, policy: null, detail: `Redis at ${address} ${why}.`, fix: "See that Redis runs there, answers and lets this user in.",
-  });
+  const away = (why: string): RedisHealth => {
+    const trouble = connection.trouble();
+    return {
+      ok: false, reachable: false, policy: null, detail: `Redis at ${address} ${trouble === null ? why : `cannot be used: ${trouble.why}`}.`, fix: trouble?.next ?? null,
+    };
+  };
   try {
     if (!(await connection.ready())) return away("cannot be reached");
     const policy = await evictionPolicy(connection.client);

@@ -11,7 +11,7 @@ import { randomUUID } from "node:crypto";
 import Redlock, { type Lock } from "redlock";
 import type { OwnerId } from "../../core/brand.ts";
 import type { Clock, HolderState, Ids, Liveness, Ownership } from "../../ports/index.ts";
-import { connectRedis, type RedisConnection, type RedisOptions, type ScriptCall } from "./connection.ts";
+import { connectRedis, type RedisConnection, type RedisOptions, type ScriptCall, unreachableBy } from "./connection.ts";
 import { refuseEviction } from "./eviction.ts";
 import { extendLease, gatherGroup, lookAtLease, releaseLease } from "./leases.ts";
 
@@ -21,11 +21,18 @@ export interface RedisOwnershipOptions extends RedisOptions {
   readonly ids?: Pick<Ids, "uuid">;
 }
 
-/** Throws `redis_evicts`. A Redis that cannot be reached is none of its errors: it answers as soon as there is one. */
+/**
+ * Throws `redis_evicts`, and `views_unreachable` where TLS is refused by one of the two. A Redis that cannot be reached is none of its errors:
+ * it answers as soon as there is one.
+ */
 export async function openRedisOwnership({ prefix, ids, ...options }: RedisOwnershipOptions): Promise<Ownership> {
   const connection = connectRedis(options);
   const { clock, log } = options;
   if (await connection.ready()) await refuseEvictionOrClose(connection, log);
+  else if (connection.trouble()?.isCertain) {
+    connection.close();
+    throw unreachableBy(connection);
+  }
   const scripts = {
     extend: connection.command("loopledgerExtend", extendLease),
     release: connection.command("loopledgerRelease", releaseLease),

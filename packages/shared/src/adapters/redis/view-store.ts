@@ -2,7 +2,7 @@
 import type { Offset, SessionId } from "../../core/brand.ts";
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
 import type { ReadModel, ViewWrite } from "../../ports/index.ts";
-import { connectRedis, type RedisConnection, type RedisOptions, type Script } from "./connection.ts";
+import { connectRedis, type RedisConnection, type RedisOptions, type Script, unreachableBy } from "./connection.ts";
 import { refuseEviction } from "./eviction.ts";
 import { ownerOf, type ViewKeys } from "./view-keys.ts";
 import { clearViews, listViews, readAlive, readCursors, readView, writeViews } from "./view-scripts.ts";
@@ -99,12 +99,14 @@ async function admitted(connection: RedisConnection, log: RedisOptions["log"]): 
       return await call();
     } catch (error) {
       if (isLoopledgerError(error)) throw error;
+      const encryption = unreachableBy(connection, error);
+      if (encryption !== null) throw encryption;
       const why = error instanceof Error ? error.message : String(error);
       throw new LoopledgerError("views_unreachable", `The views in Redis at ${connection.address} cannot be used: ${why}.`, { cause: error });
     }
   };
   try {
-    if (!(await connection.ready())) throw new LoopledgerError("views_unreachable", `Redis at ${connection.address} cannot be reached.`);
+    if (!(await connection.ready())) throw unreachableBy(connection) ?? new LoopledgerError("views_unreachable", `Redis at ${connection.address} cannot be reached.`);
     await run(async () => undefined);
   } catch (error) {
     connection.close();
