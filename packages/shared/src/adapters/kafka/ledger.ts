@@ -78,7 +78,9 @@ class KafkaLedger implements Ledger {
     this.#topology = topology;
     this.partitions = topology.partitions;
     this.#reading = new Reading({ topology, clock, shown, check: this.#check, landmarks: store && { store, ledgerId: () => this.ledgerId } });
-    this.#appender = new Appender({ topology, clock, shown, check: this.#check, lost: this.#lose, troubled: this.#trouble }, this.partitions);
+    // Acknowledged is as good as shown: who appended and then reads is to find it, also where it stands behind a transaction that is not over.
+    const written = (partition: number, next: number): void => shown.note(partition, next);
+    this.#appender = new Appender({ topology, clock, shown, written, check: this.#check, lost: this.#lose, troubled: this.#trouble }, this.partitions);
   }
 
   get ledgerId(): string {

@@ -1,4 +1,5 @@
 /** The five requests of the protocol that the ledger needs, and their answers with one error code a partition. */
+import { type ClientPart, partOf } from "./client-part.ts";
 import type { Link } from "./link.ts";
 import type { FetchedPart, WireRecord } from "./records.ts";
 
@@ -37,7 +38,8 @@ const REPLICATE_MS = 6_000;
 const FETCH_BYTES_MAX = 16 << 20;
 /** Consumers that are no followers name themselves so. */
 const NO_REPLICA = -1;
-const READ_UNCOMMITTED = 0;
+/** What is part of a transaction counts when that is made good, and what lies behind it is not told before. */
+const READ_COMMITTED = 1;
 const NO_PRODUCER = undefined;
 const ALL_IN_SYNC = -1;
 const TOPIC_RESOURCE = 2;
@@ -63,19 +65,19 @@ export async function fetchFrom(link: Link, order: FetchOrder): Promise<readonly
   const { topic, positions, maxWaitMs, partitionBytesMax } = order;
   const partitions = [...positions].map(([partition, offset]) => ({ partition, fetchOffset: offset, maxBytes: partitionBytesMax }));
   const args = {
-    replicaId: NO_REPLICA, isolationLevel: READ_UNCOMMITTED, maxWaitTime: maxWaitMs, minBytes: 1, maxBytes: FETCH_BYTES_MAX,
+    replicaId: NO_REPLICA, isolationLevel: READ_COMMITTED, maxWaitTime: maxWaitMs, minBytes: 1, maxBytes: FETCH_BYTES_MAX,
     topics: [{ topic, partitions }], rackId: "",
   };
   const answer = (await link.request("Fetch", args, maxWaitMs + ANSWER_MS)) as {
-    errorCode?: number; responses: readonly { topicName: string; partitions: readonly FetchedPart[] }[];
+    errorCode?: number; responses: readonly { topicName: string; partitions: readonly (FetchedPart | ClientPart)[] }[];
   };
-  return answer.responses.filter(({ topicName }) => topicName === topic).flatMap(({ partitions: parts }) => parts);
+  return answer.responses.filter(({ topicName }) => topicName === topic).flatMap(({ partitions: parts }) => parts.map(partOf));
 }
 
 /** The offset after the last record that may be read (`latest`), or the first that is there (`earliest`). */
 export async function askOffsets(link: Link, topic: string, want: { readonly partitions: readonly number[]; readonly which: number }): Promise<readonly OffsetPart[]> {
   const partitions = want.partitions.map((partition) => ({ partition, timestamp: want.which }));
-  const args = { replicaId: NO_REPLICA, isolationLevel: READ_UNCOMMITTED, topics: [{ topic, partitions }] };
+  const args = { replicaId: NO_REPLICA, isolationLevel: READ_COMMITTED, topics: [{ topic, partitions }] };
   const answer = (await link.request("ListOffsets", args, ANSWER_MS)) as { responses: readonly { partitions: readonly OffsetPart[] }[] };
   return answer.responses.flatMap(({ partitions: parts }) => parts);
 }
