@@ -9,7 +9,7 @@ import { createSystemClock } from "@loopledger/shared/system";
 import { InfraError } from "./launcher/infra-error.ts";
 import { registryAt, type SubjectState } from "./schemas.ts";
 import { differences, wantedBeside } from "./topics-apply.ts";
-import type { WantedTopic } from "./topics.ts";
+import { topicName, type WantedTopic } from "./topics.ts";
 
 export interface Finding {
   readonly name: string;
@@ -35,7 +35,17 @@ const bringUp = 'eval "$(loopledger infra up)"';
 /** All findings, in the order in which they are to be mended. Never throws. */
 export async function findSurroundings({ connection, redisUrl, registryUrl, prefix }: Surroundings): Promise<readonly Finding[]> {
   const [kafka, redis, registry] = await Promise.all([findKafka(connection, prefix), findRedis(redisUrl), findRegistry(registryUrl, prefix)]);
-  return [...kafka, redis, ...registry];
+  return [...(await besideBeginning(kafka, connection, prefix)), redis, ...registry];
+}
+
+/** A ledger that is there is refused at every start where somebody has given its topic more partitions; its own records say how many it began with. */
+async function besideBeginning(found: readonly Finding[], connection: KafkaConnection, prefix: string): Promise<readonly Finding[]> {
+  const name = `topic ${topicName(prefix, "ledger")}`;
+  if (!found.some((finding) => finding.name === name && finding.ok)) return found;
+  const { lookAtPartitions } = await import("@loopledger/shared/kafka");
+  const looked = await lookAtPartitions({ connection: { ...connection, patience: "none" }, prefix, clock: createSystemClock() })
+    .catch((error: unknown) => ({ ok: false, detail: `the ledger cannot be read: ${error instanceof Error ? error.message : String(error)}`, fix: bringUp }));
+  return looked.ok ? found : found.map((finding) => (finding.name === name ? wrong(name, looked.detail, looked.fix) : finding));
 }
 
 /** The brokers and the topics of the prefix. Settings that are `spared` are not looked at. */

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { refuseUnprepared } from "@loopledger/infra/findings";
 import { askRedis } from "@loopledger/infra/redis";
 import type { SessionId } from "@loopledger/shared/core/brand";
-import { openKafkaLedger } from "@loopledger/shared/kafka";
+import { connectKafka, openKafkaLedger } from "@loopledger/shared/kafka";
 import { type KafkaAdmin, openKafkaAdmin } from "@loopledger/shared/kafka-admin";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import { type Ended, type Variables, Workshop, patienceMs } from "../cli/workshop.ts";
@@ -53,6 +53,13 @@ async function doctor(variables: Variables = {}): Promise<{ readonly code: numbe
 }
 const nameOf = (role: string): string => `${prefix}.${role}`;
 const factsOf = async (role: string) => (await admin.topics([nameOf(role)])).get(nameOf(role));
+/** What the product has no call for, and anybody with the broker's own tools can do. */
+async function addPartitions(topic: string, count: number): Promise<void> {
+  const client = connectKafka({ brokers: (await kafkaBrokers()).split(",") }).admin();
+  await client.connect();
+  await client.createPartitions({ topicPartitions: [{ topic, count }] });
+  await client.disconnect();
+}
 
 describe("topics apply", () => {
   test("makes the topics as they must be, and changes nothing the second time", async () => {
@@ -144,6 +151,24 @@ describe("doctor", () => {
     });
     await apply("--partitions", "1");
     await expect(refuseUnprepared({ brokers: (await kafkaBrokers()).split(",") }, prefix)).resolves.toBeUndefined();
+  });
+
+  test("sees that somebody gave the topic of a ledger more partitions than it was begun with, as every start does", async () => {
+    await apply("--partitions", "1");
+    const connection = { brokers: (await kafkaBrokers()).split(",") };
+    const open = () => openKafkaLedger({ connection, prefix, clock: createSystemClock(), ids: createSystemIds() });
+    // Nothing was begun, and to look begins nothing.
+    expect(await doctor()).toEqual({ code: 0, ok: true, wrong: [] });
+    await addPartitions(nameOf("ledger"), 2);
+    await until(async () => (await factsOf("ledger"))?.partitions === 2, { what: "the second partition", timeoutMs: patienceMs });
+    expect(await doctor()).toEqual({ code: 0, ok: true, wrong: [] });
+    await (await open()).close();
+    expect(await doctor()).toEqual({ code: 0, ok: true, wrong: [] });
+    await addPartitions(nameOf("ledger"), 3);
+    await until(async () => (await factsOf("ledger"))?.partitions === 3, { what: "the third partition", timeoutMs: patienceMs });
+    const refusal = await open().catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: "ledger_mismatch", next: expect.stringContaining("loopledger topics apply") });
+    expect(await doctor()).toEqual({ code: 1, ok: false, wrong: [{ name: `topic ${nameOf("ledger")}`, ok: false, detail: "3 partitions, and the ledger was begun with 2", fix: (refusal as { next: string }).next }] });
   });
 
   test("asks every broker that is named before it says that none answers: one is away, another one takes connections and says nothing", async () => {

@@ -43,7 +43,7 @@ export function reviewRunner(engine: Engine, options: CheckerOptions = {}): Cycl
       if (!open) throw new StaleOwner(tenure.sessionId, "dropped");
       const name = checkOf(tenure.state, open.leaf);
       const check = engine.handlers.check(name);
-      if (!check) return suspend(engine, tenure, { reason: "handler_missing", error: `no check ${name} is registered` });
+      if (!check) return tenure.suspend({ reason: "handler_missing", error: `no check ${name} is registered` });
       await review(engine, { tenure, open, check, actor: { kind: "checker", id: check.principal } }, { stopping, options });
     },
     settle: () => Promise.reject(new RangeError("a review has no effects to settle")),
@@ -57,15 +57,15 @@ async function review(engine: Engine, at: Review, how: { readonly stopping: Abor
   try {
     const before = await check.pin();
     const pinned = own(tenure.state.pins, check.name);
-    if (pinned && pinned.digest !== before.digest) return suspendChanged(engine, at, { found: before, expected: pinned });
+    if (pinned && pinned.digest !== before.digest) return suspendChanged(at, { found: before, expected: pinned });
     const seen = await runFresh(engine, at, { signal: watch.signal, options: how.options });
     if (watch.reason() === "stale") throw new StaleOwner(tenure.sessionId, "stale_epoch");
     if (watch.reason() !== null) return;
-    if (seen.missing !== null) return suspend(engine, tenure, { reason: "evidence_missing", error: seen.missing });
-    if (seen.usedUp) return suspend(engine, tenure, { reason: "budget_exhausted", error: `The budget of ${spentToTheLast(tenure.state) ?? "cost or tokens"} is used up` });
-    if (seen.refused) return suspend(engine, tenure, { reason: "budget_exhausted", error: "A reservation of the check does not fit into what is left of the budget", detail: { ...seen.refused } as JsonObject });
+    if (seen.missing !== null) return tenure.suspend({ reason: "evidence_missing", error: seen.missing });
+    if (seen.usedUp) return tenure.suspend({ reason: "budget_exhausted", error: `The budget of ${spentToTheLast(tenure.state) ?? "cost or tokens"} is used up` });
+    if (seen.refused) return tenure.suspend({ reason: "budget_exhausted", error: "A reservation of the check does not fit into what is left of the budget", detail: { ...seen.refused } as JsonObject });
     const after = await check.pin();
-    if (after.digest !== before.digest) return suspendChanged(engine, at, { found: after, expected: before });
+    if (after.digest !== before.digest) return suspendChanged(at, { found: after, expected: before });
     const evidence = await fit(engine, tenure.sessionId, seen.run.evidence);
     const draft = checkDraft(tenure.state, open, { ...seen, evidence, check: check.name, pin: before, actor });
     await tenure.append([draft], { follow: true });
@@ -112,10 +112,10 @@ export function checkInput(state: SessionState, open: OpenDispatch): JsonObject 
 }
 
 /** The check is not the one that was expected: the session waits for a person. */
-function suspendChanged(engine: Engine, at: Review, { found, expected }: { readonly found: PinnedCheck; readonly expected: PinnedCheck }): Promise<void> {
+function suspendChanged(at: Review, { found, expected }: { readonly found: PinnedCheck; readonly expected: PinnedCheck }): Promise<void> {
   const { name } = at.check;
   const detail = { check: name, expected: expected.digest, found: found.digest, pinned: [...found.pinned] };
-  return suspend(engine, at.tenure, { reason: "check_changed", error: `check ${name} has changed: ${whatChanged(found.pinned, expected.pinned)}`, detail });
+  return at.tenure.suspend({ reason: "check_changed", error: `check ${name} has changed: ${whatChanged(found.pinned, expected.pinned)}`, detail });
 }
 
 /** As exactly as names tell it: what came, what went, else what it may be. */
@@ -124,12 +124,4 @@ function whatChanged(found: readonly string[], before: readonly string[]): strin
   const went = before.filter((one) => !found.includes(one));
   if (came.length + went.length > 0) return [...came.map((one) => `${one} is pinned now`), ...went.map((one) => `${one} is gone`)].join(", ");
   return found.length === 0 ? "its command or function, since it pins no file" : `its command, or the content of one of ${found.join(", ")}`;
-}
-
-async function suspend(
-  engine: Engine, tenure: Tenure, why: { readonly reason: "handler_missing" | "check_changed" | "evidence_missing" | "budget_exhausted"; readonly error: string; readonly detail?: JsonObject },
-): Promise<void> {
-  const data = { disposition: "waiting", reason: why.reason, error: why.error, ...(why.detail && { detail: why.detail }) } as const;
-  await tenure.append([{ type: "status", data, actor: { kind: "checker", id: engine.ownerId } }]);
-  tenure.drop();
 }

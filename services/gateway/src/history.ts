@@ -4,6 +4,7 @@
  */
 import type { EventId, Offset, SessionId } from "@loopledger/shared/core/brand";
 import { type Parsed, parseRecord } from "@loopledger/shared/core/events/parse";
+import { isLedgerKey } from "@loopledger/shared/core/placement";
 import { type Evolve, type Verdict, makeEvolve } from "@loopledger/shared/core/session/evolve";
 import { type SessionState, emptySession } from "@loopledger/shared/core/session/state";
 import type { LogEntry } from "@loopledger/shared/ports";
@@ -83,7 +84,7 @@ export async function* partitionRows(engine: Engine, { partition, from, to }: Ra
   for (let next = from; next < to; ) {
     const entries = (await engine.ledger.read(partition, next, chunk)).filter((entry) => entry.offset < to);
     for (const entry of entries) {
-      if (entry.key.startsWith("_ledger/")) continue;
+      if (isLedgerKey(entry.key)) continue;
       const judge = judges.get(entry.key as SessionId) ?? (await judgeBefore(engine, entry));
       keep(judges, judge);
       const { parsed, verdict, causeSeq } = judge.take(entry);

@@ -1,6 +1,7 @@
 /** Fresh read models from the ledger, and whether one that stands equals a fresh fold, byte for byte. Neither acts on anything. */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import { parseRecord } from "@loopledger/shared/core/events/parse";
+import { isLedgerKey } from "@loopledger/shared/core/placement";
 import { makeEvolve } from "@loopledger/shared/core/session/evolve";
 import type { Snapshot } from "@loopledger/shared/core/session/snapshot";
 import { emptySession } from "@loopledger/shared/core/session/state";
@@ -77,7 +78,7 @@ async function foldPartition(engine: Engine, { partition, from, to }: Range): Pr
   };
   const step = (entry: LogEntry): void => {
     const sessionId = entry.key as SessionId;
-    if (sessionId.startsWith("_ledger/")) return;
+    if (isLedgerKey(entry.key)) return;
     const old = states.get(sessionId)?.state ?? emptySession(sessionId);
     const { state } = evolve(old, { ...entry, parsed: parseRecord(entry.value), text: entry.value ?? "", verified: "off" }, engine.ids.sha256);
     const now = { state, next: (entry.offset + 1) as Offset };

@@ -1,5 +1,6 @@
 /** What of a range of the ledger nobody has sent yet: each session that has a record in it, with the status that the views hold. */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import { isLedgerKey } from "@loopledger/shared/core/placement";
 import type { FedStatus, Ledger } from "@loopledger/shared/ports";
 
 interface Filling {
@@ -37,7 +38,7 @@ async function sessionsIn(ledger: Ledger, { partition, from, to }: Range): Promi
   const found = new Set<SessionId>();
   for (let next = from; next < to; ) {
     const entries = await ledger.read(partition, next, chunk);
-    for (const { key, offset } of entries) if (offset < to && !key.startsWith("_ledger/")) found.add(key as SessionId);
+    for (const { key, offset } of entries) if (offset < to && !isLedgerKey(key)) found.add(key as SessionId);
     if (entries.length === 0) break;
     next = ((entries.at(-1)?.offset ?? next) + 1) as Offset;
   }

@@ -11,7 +11,7 @@ import { LoopledgerError } from "@loopledger/shared/core/errors";
 import { makeEvolve } from "@loopledger/shared/core/session/evolve";
 import { readSnapshot } from "@loopledger/shared/core/session/snapshot";
 import type { ReadModel, ViewWrite } from "@loopledger/shared/ports";
-import { type Engine, Folds, fromEach, refuseLostLedger } from "@loopledger/shared/runtime";
+import { type Engine, Folds, fromEach, refuseViewsAhead } from "@loopledger/shared/runtime";
 import { type Batch, Changed } from "./changed.ts";
 import { Feeding } from "./feeding.ts";
 import { viewOf } from "./view.ts";
@@ -57,7 +57,7 @@ export class Projection {
     const { views } = engine;
     if (!views) throw new TypeError("A projector needs a store of views.");
     const stored = await views.cursors(settings.projection);
-    await refuseLostLedger(engine.ledger, stored);
+    await refuseViewsAhead(engine.ledger, stored);
     return new Projection(engine, views, { settings, cursors: fromEach(engine.ledger, stored) });
   }
 
@@ -174,7 +174,7 @@ export class Projection {
   /** Somebody else has written: their cursor is the one that counts. */
   async #takeStored(partition: number, from: Offset): Promise<void> {
     const stored = await this.#views.cursors(this.#settings.projection);
-    await refuseLostLedger(this.#engine.ledger, stored);
+    await refuseViewsAhead(this.#engine.ledger, stored);
     const cursor = stored.get(partition) ?? (0 as Offset);
     this.#refuseOlder(partition, { cursor: from, stored: cursor });
     this.#moveTo(partition, cursor);

@@ -15,9 +15,9 @@ export function makeScheduler(engine: Engine): Scheduler {
     async write(state) {
       const owed = look(state);
       if (owed.kind === "nothing") return false;
-      const timers = owed.kind === "timers" ? owed.drafts : [];
-      const records = timers.map((draft) => engine.author.derive(state.sessionId, draft, schedulerActor(engine)));
-      const batch = owed.kind === "timers" ? records : withDerived(engine, state, []);
+      const batch = owed.kind === "timers"
+        ? owed.drafts.map((draft) => engine.author.derive(state.sessionId, draft, schedulerActor(engine)))
+        : withDerived(engine, state, []);
       const verdicts = batch.length === 0 ? [] : await appendAll(engine, state.sessionId, batch);
       return verdicts.some((verdict) => verdict.kind === "accepted");
     },

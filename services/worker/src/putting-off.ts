@@ -9,6 +9,7 @@
  */
 import type { Actor } from "@loopledger/shared/core/events/envelope";
 import { cutText } from "@loopledger/shared/core/json";
+import { armedRetry, waitsForRetry } from "@loopledger/shared/core/session/rules/cycles";
 import type { Timer } from "@loopledger/shared/core/session/state";
 import type { Tool } from "@loopledger/shared/ports";
 import type { Engine, Tenure } from "@loopledger/shared/runtime";
@@ -40,9 +41,9 @@ export async function putOff(engine: Engine, tenure: Tenure, asked: Asked): Prom
   const { secondsMax, signal } = asked.waiting;
   const from = engine.clock.monotonic();
   const leftSeconds = (): number => (asked.by.retryAfterSeconds ?? 0) - (engine.clock.monotonic() - from) / 1000;
-  const before = retriesOf(tenure) - (armedOf(tenure) ? 1 : 0);
+  const before = retriesOf(tenure) - (waitsForRetry(tenure.state) ? 1 : 0);
   for (;;) {
-    const armed = armedOf(tenure) ?? (await armNext(engine, tenure, { ...asked, before, leftSeconds }));
+    const armed = armedRetry(tenure.state) ?? (await armNext(engine, tenure, { ...asked, before, leftSeconds }));
     if (typeof armed === "string") return armed;
     if (armed.dueAt - engine.logClock.now() > secondsMax * 1000) return "leave";
     await tenure.untilRetryIsOver(signal);
@@ -52,7 +53,7 @@ export async function putOff(engine: Engine, tenure: Tenure, asked: Asked): Prom
 /** Arms the next retry, unless one was over since the call was put off and nothing more was asked for; one call after the other. */
 function armNext(engine: Engine, tenure: Tenure, call: Asked & { readonly before: number; readonly leftSeconds: () => number }): Promise<Timer | "again" | "used_up"> {
   const turn = (arming.get(tenure) ?? Promise.resolve()).then(async () => {
-    const armed = armedOf(tenure);
+    const armed = armedRetry(tenure.state);
     if (armed) return armed;
     const hasWaited = retriesOf(tenure) > call.before;
     const asksFor = call.leftSeconds();
@@ -63,13 +64,10 @@ function armNext(engine: Engine, tenure: Tenure, call: Asked & { readonly before
     const delay_seconds = retryDelay(attempt, { asked, random: engine.ids.random() });
     const data = { type: "tool", operation: call.tool.name, attempt, delay_seconds, error: cutText(call.by.why, 8192), errorClass: "transient" } as const;
     await tenure.append([{ type: "retry", data, actor: call.actor }]);
-    return armedOf(tenure) ?? "again";
+    return armedRetry(tenure.state) ?? "again";
   });
   arming.set(tenure, turn.catch(() => undefined));
   return turn;
-}
-function armedOf({ state }: Tenure): Timer | undefined {
-  return state.timers.find((one) => one.kind === "retry");
 }
 function retriesOf({ state }: Tenure): number {
   return state.open?.retries ?? 0;

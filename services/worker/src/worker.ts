@@ -63,10 +63,10 @@ export function buildRunner(engine: Engine, options: WorkerOptions = {}): CycleR
       if (!open) throw new StaleOwner(tenure.sessionId, "dropped");
       const name = makerOf(tenure.state, open.leaf);
       const maker = name === null ? null : engine.handlers.maker(name);
-      if (!maker) return missing(engine, tenure, `no maker ${name ?? "for this kind of leaf"} is registered`);
+      if (!maker) return missing(tenure, `no maker ${name ?? "for this kind of leaf"} is registered`);
       const unguarded = missingGuard(engine, tenure.state);
-      if (unguarded) return missing(engine, tenure, unguarded);
-      if (spentToTheLast(tenure.state)) return usedUp(engine, tenure);
+      if (unguarded) return missing(tenure, unguarded);
+      if (spentToTheLast(tenure.state)) return usedUp(tenure);
       const actor: Actor = { kind: "maker", id: maker.principal };
       const leaving = new Leaving();
       // An external maker that left would be an unknown outcome: it is kept waiting.
@@ -130,8 +130,8 @@ function putOff(tenure: Tenure, error: unknown): CycleEnd {
 async function finish(engine: Engine, run: Run, end: CycleEnd): Promise<void> {
   const { tenure, maker, steps } = run;
   const external = maker.effects === "external";
-  if (end.kind === "suspended" && steps.missing !== null && !external) return suspend(engine, tenure, { reason: "evidence_missing", error: steps.missing });
-  if (end.kind === "suspended" && steps.refused && !external) return outOfBudget(engine, tenure, steps.refused);
+  if (end.kind === "suspended" && steps.missing !== null && !external) return tenure.suspend({ reason: "evidence_missing", error: steps.missing });
+  if (end.kind === "suspended" && steps.refused && !external) return outOfBudget(tenure, steps.refused);
   if (end.kind === "stopped" || end.kind === "suspended") return external ? leaveUnknown(tenure) : undefined;
   if (end.kind === "failed" && external && end.failure !== "transient") return leaveUnknown(tenure);
   const at = endingOf(engine, run);
@@ -151,33 +151,25 @@ function missingGuard({ handlers }: Engine, { submission }: SessionState): strin
   return gate === undefined ? null : `the policy names the gate ${gate}, and no gates are run here`;
 }
 
-function missing(engine: Engine, tenure: Tenure, error: string): Promise<void> {
-  return suspend(engine, tenure, { reason: "handler_missing", error });
+function missing(tenure: Tenure, error: string): Promise<void> {
+  return tenure.suspend({ reason: "handler_missing", error });
 }
 /** A run that was refused a reservation is not begun again before somebody raises the budget. */
-function outOfBudget(engine: Engine, tenure: Tenure, wanted: Amounts): Promise<void> {
+function outOfBudget(tenure: Tenure, wanted: Amounts): Promise<void> {
   const text = Object.entries(wanted).map(([of, amount]) => `${amount} ${of}`).join(" and ");
-  return suspend(engine, tenure, { reason: "budget_exhausted", error: `A reservation of ${text} does not fit into what is left of the budget`, detail: { ...wanted } as JsonObject });
+  return tenure.suspend({ reason: "budget_exhausted", error: `A reservation of ${text} does not fit into what is left of the budget`, detail: { ...wanted } as JsonObject });
 }
 /** What was spent elsewhere since the dispatch, or by an owner that was fenced off, leaves nothing for this cycle. */
-function usedUp(engine: Engine, tenure: Tenure): Promise<void> {
-  return suspend(engine, tenure, { reason: "budget_exhausted", error: `The budget of ${spentToTheLast(tenure.state)} is used up` });
-}
-
-async function suspend(
-  engine: Engine, tenure: Tenure, why: { readonly reason: "handler_missing" | "evidence_missing" | "budget_exhausted"; readonly error: string; readonly detail?: JsonObject },
-): Promise<void> {
-  const data = { disposition: "waiting", ...why } as const;
-  await tenure.append([{ type: "status", data, actor: { kind: "worker", id: engine.ownerId } }]);
-  tenure.drop();
+function usedUp(tenure: Tenure): Promise<void> {
+  return tenure.suspend({ reason: "budget_exhausted", error: `The budget of ${spentToTheLast(tenure.state)} is used up` });
 }
 
 /** Does exactly what was approved: the proposed action, or the one that a person put in its place. */
 async function performAction(engine: Engine, tenure: Tenure, { checkpoint, stopping }: { readonly checkpoint: Checkpoint; readonly stopping: AbortSignal }): Promise<void> {
   const action = checkpoint.approvedAction as { readonly tool: string; readonly args?: never; readonly key?: string };
   const tool = engine.handlers.tool(action.tool);
-  if (!tool) return missing(engine, tenure, `tool ${action.tool}, which was approved, is not registered`);
-  if (spentToTheLast(tenure.state)) return usedUp(engine, tenure);
+  if (!tool) return missing(tenure, `tool ${action.tool}, which was approved, is not registered`);
+  if (spentToTheLast(tenure.state)) return usedUp(tenure);
   const actor: Actor = { kind: "worker", id: engine.ownerId };
   const intent = new ToolCalls(engine, tenure, { actor }).intentOf(tool, { args: action.args ?? null, callerKey: action.key, approval: checkpoint.id });
   await new Effects(engine, tenure, { ...sitsOut, signal: stopping }).make(tool, intent, actor);

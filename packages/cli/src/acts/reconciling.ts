@@ -4,7 +4,7 @@
  * "It did not happen" holds only when no late call can arrive any more: after a look that fenced the target under the current
  * epoch, or once the call window is over by the log's own time. Until then this waits, and says so.
  */
-import { quoted } from "@loopledger/shared/core/session/standstill";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import type { Json } from "@loopledger/shared/core/json";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { isFencedOff, windowOverAt } from "@loopledger/shared/core/session/rules/effects";

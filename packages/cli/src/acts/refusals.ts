@@ -1,6 +1,6 @@
 /** Why the fold refused an act, as a sentence that says what to do instead. The record stays on the ledger, refused. */
 import type { Actor } from "@loopledger/shared/core/events/envelope";
-import { quoted } from "@loopledger/shared/core/session/standstill";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import type { SessionState, VoidReason } from "@loopledger/shared/core/session/state";
 import { CliError } from "../errors.ts";

@@ -2,11 +2,11 @@
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { quoted } from "@loopledger/shared/core/shell-word";
 import { nextDue } from "@loopledger/shared/core/session/derive";
+import { isOfRun } from "@loopledger/shared/core/session/handlers-named";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { standingOf, statusOf } from "@loopledger/shared/core/session/status";
 import { type Engine, nextChange } from "@loopledger/shared/runtime";
 import { type Bind, type Register, example } from "../command.ts";
-import { isAdHoc } from "../running/ad-hoc.ts";
 import { rolesOf } from "../running/roles.ts";
 import { buildCrew } from "@loopledger/composition/crew/crew";
 import { type Draining, drainOnSignals } from "@loopledger/composition/process/draining";
@@ -45,9 +45,9 @@ function advanceAction(bind: Bind) {
     const before = await open.engine.folds.open(sessionId);
     if (!before.submission) throw unknownSession(id, context.where);
     if (isSettled(before)) return tell(context, before, "nothing is owed");
-    if (isAdHoc(before)) throw adHocSession(context, before);
+    if (isOfRun(before)) throw adHocSession(context, before);
     const known = knownHandlers(project);
-    const missing = before.submission === null ? [] : missingHandlers(before.submission.goal, known);
+    const missing = missingHandlers(before.submission.goal, known);
     if (missing.length > 0) throw noHandlers(id, missing);
     await prepareProject(context, project);
     const crew = await buildCrew(open.engine, { roles: await rolesOf(["scheduler", "worker", "checker"]), stepLimitMs: stepLimitMs(project), serves: { claims: (state) => canRun(known, state) } });

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { AuditInputs, AuditOptions, Report } from "@loopledger/audit";
+import { isLedgerKey } from "@loopledger/shared/core/placement";
 import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { CliError } from "../errors.ts";
@@ -120,7 +121,7 @@ async function ownLedger(context: CommandContext): Promise<Required<Pick<AuditIn
     for await (const entries of wholeLedger(source)) {
       for (const entry of entries) {
         ledger.push(dumpRow(entry));
-        if (!entry.key.startsWith("_ledger/")) verdicts.push(judge(entry));
+        if (!isLedgerKey(entry.key)) verdicts.push(judge(entry));
       }
     }
     return { ledger, verdicts } as Required<Pick<AuditInputs, "ledger" | "verdicts">>;

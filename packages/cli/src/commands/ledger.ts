@@ -1,5 +1,6 @@
 /** `ledger dump`: the entries as the log holds them, accepted or not, or the verdicts of this release on them; for the audit and for keeping. */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import { isLedgerKey } from "@loopledger/shared/core/placement";
 import type { Verdict } from "@loopledger/shared/core/session/evolve";
 import type { LogEntry } from "@loopledger/shared/ports";
 import { type Register, example } from "../command.ts";
@@ -22,8 +23,6 @@ export const register: Register = (program, bind) => {
 };
 
 const chunkSize = 1_000;
-/** Keys under which a ledger says what it is: they are placed by their number, and are no sessions. */
-const isLedgerKey = (key: string): boolean => key.startsWith("_ledger/");
 
 function dump(context: CommandContext, { session, verdicts = false }: Options): Promise<ExitCode> {
   if (context.remote) throw new UsageError("ledger dump reads the ledger itself; a gateway does not hand it out.", { next: "Leave --url and LOOPLEDGER_URL out." });

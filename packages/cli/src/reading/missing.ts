@@ -14,7 +14,7 @@ export async function nearestSession(refusal: CliError, sessionId: string, sessi
 
 /** At most three: those that begin so, then the one that is a slip of the pen away. */
 export async function nearestIds(written: string, known: readonly string[]): Promise<readonly string[]> {
-  const { nearestName } = await import("@loopledger/handlers/config/nearest");
+  const { nearestName } = await import("@loopledger/shared/core/nearest");
   const begins = written.length >= 3 ? known.filter((id) => id.startsWith(written) || written.startsWith(id)) : [];
   const slip = nearestName(written, known);
   return [...new Set([...(slip === null ? [] : [slip]), ...begins])].slice(0, 3);

@@ -3,6 +3,7 @@
  * where no projector runs, is folded here. So the list is exact at every moment.
  */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import { isLedgerKey } from "@loopledger/shared/core/placement";
 import { type ViewCursor, formatViewCursor, parseViewCursor } from "@loopledger/shared/core/view-cursor";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { LogEntry } from "@loopledger/shared/ports";
@@ -47,7 +48,7 @@ async function entriesFrom({ ledger }: Source, partition: number, start: Offset)
   for (let from = start; ; ) {
     const entries = await ledger.read(partition, from, chunkSize);
     for (const entry of entries) {
-      if (entry.key.startsWith("_ledger/")) continue;
+      if (isLedgerKey(entry.key)) continue;
       const known = found.get(entry.key);
       if (known) known.push(entry);
       else found.set(entry.key, [entry]);

@@ -5,8 +5,8 @@ import { extname, relative, resolve } from "node:path";
 import { type Goal, goalTextMax } from "@loopledger/shared/core/events/goal";
 import { sessionIdPattern } from "@loopledger/shared/core/events/fields";
 import { digestOf } from "@loopledger/shared/core/json";
+import { runPrefix } from "@loopledger/shared/core/session/handlers-named";
 import { createSystemIds } from "@loopledger/shared/system";
-import { adHocPrefix } from "./ad-hoc.ts";
 import type { AdHoc } from "@loopledger/composition/project/handlers";
 import type { Project } from "@loopledger/composition/project/project";
 import { knownHandlers, missingHandlers } from "@loopledger/composition/project/known-handlers";
@@ -39,8 +39,8 @@ export interface RunPlan {
 }
 interface Asked { readonly words: string; readonly options: RunOptions; readonly project: Project; readonly cwd: string }
 
-const maker = `${adHocPrefix}maker`;
-const check = `${adHocPrefix}check`;
+const maker = `${runPrefix}maker`;
+const check = `${runPrefix}check`;
 
 /** Throws `UsageError` with every mistake of the command line. */
 export async function planRun({ words, options, project, cwd }: Asked): Promise<RunPlan> {

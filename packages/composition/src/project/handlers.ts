@@ -59,13 +59,13 @@ function realPlace(path: string): string {
   return existsSync(path) ? realpathSync(path) : resolve(path);
 }
 
-/** The checkout's `bin`, so that a maker finds the same `loopledger` that runs it. */
 /** PATH, as the commands of this process get it. */
 export async function commandsPath(variables: Readonly<Record<string, string | undefined>>): Promise<string> {
   const { searchPath } = await import("@loopledger/handlers/exec/environment");
   return searchPath(variables, binFolder());
 }
 
+/** The checkout's `bin`, so that a maker finds the same `loopledger` that runs it. */
 function binFolder(): string | undefined {
   const folder = resolve(import.meta.dirname, "../../../../bin");
   return existsSync(join(folder, "loopledger")) ? folder : undefined;

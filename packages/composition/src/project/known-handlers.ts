@@ -1,7 +1,6 @@
 /** Which sessions this process can run: those whose makers, checks and guards it has all of. */
 import type { Goal } from "@loopledger/shared/core/events/goal";
-import { handlersNamed } from "@loopledger/shared/core/session/handlers-named";
-import { isOfRun } from "@loopledger/shared/core/session/standstill";
+import { handlersNamed, isOfRun } from "@loopledger/shared/core/session/handlers-named";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { Serving } from "../crew/crew.ts";
 import type { AdHoc } from "./handlers.ts";

@@ -1,8 +1,8 @@
 /** What an operator may write of a maker, a check and a tool. Unknown keys are refused with the nearest known name. */
 import type { Json } from "@loopledger/shared/core/json";
+import { nearestName } from "@loopledger/shared/core/nearest";
 import { z } from "zod";
 import type { CheckFunction, LookFunction, MakerFunction, ToolFunction } from "../inline/functions.ts";
-import { nearestName } from "./nearest.ts";
 
 /** Time limits in seconds where the operator names none. */
 export const defaultSeconds = { maker: 3600, idle: 900, check: 600, tool: 30, callWindow: 60, callMargin: 30, lookup: 30 } as const;

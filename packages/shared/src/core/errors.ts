@@ -61,7 +61,7 @@ export function isLoopledgerError(error: unknown, code?: ErrorCode): error is Lo
   return error instanceof LoopledgerError && (code === undefined || error.code === code);
 }
 
-/** The catalogue as rows, for the reference that is generated from it. */
+/** The catalogue as rows. */
 export function errorCatalogue(): readonly { readonly code: ErrorCode; readonly then: ErrorThen; readonly next: string }[] {
   return errorCodes.map((code) => ({ code, ...entries[code] }));
 }

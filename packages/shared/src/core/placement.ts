@@ -56,7 +56,12 @@ export function partitionOf(key: string, partitions: number): number {
 /** Partitions of an embedded ledger where nobody says otherwise. */
 export const defaultPartitions = 4;
 
+const ledgerKeyPrefix = "_ledger/";
 /** The key under which a partition's `ledger_initialised` stands; it is placed by its number, not by its hash. */
 export function ledgerKey(partition: number): string {
-  return `_ledger/${partition}`;
+  return `${ledgerKeyPrefix}${partition}`;
+}
+/** What stands under such a key is no session's. */
+export function isLedgerKey(key: string): boolean {
+  return key.startsWith(ledgerKeyPrefix);
 }

@@ -229,8 +229,7 @@ class Turn {
     const { tenure } = this;
     const open = tenure?.holds() ? tenure.state.open : null;
     if (tenure && open && !tenure.state.end) {
-      const actor = { kind: open.cycle === "review" ? "checker" : "worker", id: this.#engine.ownerId } as const;
-      await tenure.append([{ type: "handed_back", data: { dispatch: open.eventId, why }, actor }]).catch((error: unknown) => {
+      await tenure.append([{ type: "handed_back", data: { dispatch: open.eventId, why }, actor: tenure.actor }]).catch((error: unknown) => {
         if (!(error instanceof StaleOwner || error instanceof Suspended)) throw error;
       });
     }
@@ -243,11 +242,10 @@ class Turn {
     const open = tenure?.state.open;
     if (!tenure || !open) return;
     const message = error instanceof Error ? error.message : String(error);
-    const actor = { kind: open.cycle === "review" ? "checker" : "worker", id: this.#engine.ownerId } as const;
     const data = {
       dispatch: open.eventId, class: "deterministic", code: "internal_error", fingerprint: `internal:${message.slice(0, 200)}`, terminal: false,
       message: message.slice(0, 8000), usage: {},
     } as const;
-    await tenure.append([{ type: "cycle_failed", data, actor }], { follow: true });
+    await tenure.append([{ type: "cycle_failed", data, actor: tenure.actor }], { follow: true });
   }
 }

@@ -63,7 +63,7 @@ export class Folds {
     this.#parts = { fold: supervision.part("folds"), history: supervision.part("folds.history") };
     this.#positions = new PositionListeners(supervision);
     this.#listeners = new Listeners({
-      ledger: options.ledger, supervision, judge: (state, entry) => this.#change(state, entry, this.#own.of(entry.value)), caughtUp: () => this.#positions.tell(),
+      ledger: options.ledger, supervision, judge: (state, entry) => this.#change(state, entry, this.#own.of(entry.key, entry.value)), caughtUp: () => this.#positions.tell(),
     });
   }
 
@@ -262,12 +262,12 @@ export class Folds {
   }
   #fold(kept: Kept, entry: LogEntry): void {
     const before = kept.state;
-    const own = this.#own.of(entry.value);
+    const own = this.#own.of(entry.key, entry.value);
     this.#options.heard?.(entry.time, own !== undefined);
     const change = this.#change(before, entry, own);
     kept.state = change.state;
     kept.next = (entry.offset + 1) as Offset;
-    if (own) this.#own.settle(entry.value ?? "", own, change.verdict);
+    if (own) this.#own.settle(entry.key, own, change.verdict);
     this.#listeners.tell(change, before);
   }
   /** Folds what was left out, from the ledger. Throws where it still cannot be folded. */

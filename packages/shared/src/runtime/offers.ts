@@ -160,10 +160,15 @@ export class Offers {
 
   /** Leaves what is owed to its live owner for a moment; true where it is owed still. */
   async #stillOwed(sessionId: SessionId, state: SessionState): Promise<boolean> {
-    await new Promise<void>((resolve) => {
-      this.#parts.timers.after(graceMs, resolve, sessionId);
-      this.#stopping.signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    const { signal } = this.#stopping;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const over = (): void => resolve();
+    const cancel = this.#parts.timers.after(graceMs, over, sessionId);
+    signal.addEventListener("abort", over, { once: true });
+    await promise;
+    // The signal lives as long as the process: what was left on it here would be one more thing for each wait.
+    signal.removeEventListener("abort", over);
+    cancel();
     const now = this.#engine.folds.peek(sessionId);
     return now?.seq === state.seq;
   }

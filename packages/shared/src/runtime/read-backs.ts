@@ -8,6 +8,7 @@ import type { Written } from "./author.ts";
 
 /** A text that this process waits for. */
 export interface Own {
+  readonly text: string;
   readonly parsed: Parsed;
   /** Where the text was folded ahead, in a batch that was put together: the digest that it led to. */
   readonly running: RunningDigest | undefined;
@@ -15,7 +16,8 @@ export interface Own {
 }
 
 export class ReadBacks {
-  readonly #own = new Map<string, Own>();
+  /** A session waits for few texts at a time, so that comparing them costs less than hashing a text to look it up. */
+  readonly #own = new Map<string, Own[]>();
 
   /** `settle` is called with the verdicts on texts that are about to be appended, in their order. To be called before the append. */
   expect(group: readonly Written[], settle: (verdicts: Verdict[]) => void): void {
@@ -28,28 +30,35 @@ export class ReadBacks {
       });
     }
   }
-  #ownOf(written: Written): Own {
-    const known = this.#own.get(written.text);
+  #ownOf({ record, text, running }: Written): Own {
+    const known = this.of(record.sessionId, text);
     if (known) return known;
-    const own: Own = { parsed: { kind: "record", record: written.record }, running: written.running, waiters: [] };
-    this.#own.set(written.text, own);
+    const own: Own = { text, parsed: { kind: "record", record }, running, waiters: [] };
+    const ofSession = this.#own.get(record.sessionId);
+    if (ofSession) ofSession.push(own);
+    else this.#own.set(record.sessionId, [own]);
     return own;
   }
   /** Gives a read-back up: the append is known not to be there, or nobody waits any more. */
-  abandon(written: Written): void {
-    const own = this.#own.get(written.text);
+  abandon({ record: { sessionId }, text }: Written): void {
+    const own = this.of(sessionId, text);
     own?.waiters.pop();
-    if (own?.waiters.length === 0) this.#own.delete(written.text);
+    if (own?.waiters.length === 0) this.#leave(sessionId, own);
   }
 
-  /** What is known of a text that this process waits for: it is looked up once a record, because each look-up hashes the whole text anew where it came from a file. */
-  of(text: string | null): Own | undefined {
-    return text === null || this.#own.size === 0 ? undefined : this.#own.get(text);
+  /** What is known of a text that this process waits for in this session. */
+  of(sessionId: string, text: string | null): Own | undefined {
+    return this.#own.get(sessionId)?.find((own) => own.text === text);
   }
   /** The first copy that the fold meets answers everybody who waits for this text. */
-  settle(text: string, own: Own, verdict: Verdict): void {
-    this.#own.delete(text);
+  settle(sessionId: string, own: Own, verdict: Verdict): void {
+    this.#leave(sessionId, own);
     for (const settle of own.waiters) settle(verdict);
+  }
+  #leave(sessionId: string, own: Own): void {
+    const ofSession = this.#own.get(sessionId) ?? [];
+    if (ofSession.length > 1) ofSession.splice(ofSession.indexOf(own), 1);
+    else this.#own.delete(sessionId);
   }
 }
 /** The record that a text is; of an own one it is known. */

@@ -28,13 +28,16 @@ export async function restoreFolds(engine: Engine, projection?: string): Promise
   });
   await folds.start(fromEach(ledger, cursors));
   await folds.caughtUp();
-  for (const sessionId of unread) openLater(engine, sessionId, await folds.open(sessionId).then(() => null, (error: unknown) => ({ error })));
+  await openAll(engine, unread);
   if (rest) seedRest(engine, rest);
   else part.works();
 }
 
-function openLater({ folds, supervision }: Engine, sessionId: SessionId, failed: { readonly error: unknown } | null): void {
-  if (failed) supervision.part("restore").again(failed.error, () => folds.open(sessionId), sessionId);
+/** Reads each of them from the ledger; one that cannot be read now is read again after a pause, and holds up none behind it. */
+async function openAll({ folds, supervision }: Engine, sessionIds: readonly SessionId[]): Promise<void> {
+  for (const sessionId of sessionIds) {
+    await folds.open(sessionId).catch((error: unknown) => supervision.part("restore").again(error, () => folds.open(sessionId), sessionId));
+  }
 }
 
 interface Seeded {
@@ -48,7 +51,7 @@ async function seedFromViews(engine: Engine, projection: string | undefined): Pr
   if (!views) return { cursors: new Map(), unread: [], rest: null };
   const name = projection ?? (await views.active());
   const cursors = await views.cursors(name);
-  await refuseLostLedger(ledger, cursors);
+  await refuseViewsAhead(ledger, cursors);
   if (cursors.size === 0) return { cursors, unread: [], rest: null };
   const again = (): Alive => views.alive(name)[Symbol.asyncIterator]();
   const from = again();
@@ -78,7 +81,7 @@ function seedRest(engine: Engine, { again, from }: { readonly again: () => Alive
     const reading: Alive = alive ?? again();
     alive = null;
     const { unread, isOver } = await seedSome(engine, reading, turn);
-    for (const sessionId of unread) openLater(engine, sessionId, await folds.open(sessionId).then(() => null, (error: unknown) => ({ error })));
+    await openAll(engine, unread);
     alive = reading;
     if (!isOver) part.after(1, go);
   };
@@ -91,7 +94,7 @@ export function fromEach(ledger: Ledger, known: Positions): Map<number, Offset> 
 }
 
 /** Throws `ledger_lost` where something has been read that the ledger does not hold any more. */
-export async function refuseLostLedger(ledger: Ledger, cursors: Positions): Promise<void> {
+export async function refuseViewsAhead(ledger: Ledger, cursors: Positions): Promise<void> {
   const ends = await ledger.end();
   for (const [partition, cursor] of cursors) {
     const end = ends.get(partition) ?? 0;

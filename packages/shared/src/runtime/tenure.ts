@@ -9,10 +9,11 @@
 import type { Epoch, SessionId } from "../core/brand.ts";
 import type { Actor } from "../core/events/envelope.ts";
 import type { Cycle } from "../core/events/fields.ts";
+import type { JsonObject } from "../core/json.ts";
 import { fence } from "../core/fencing/fence.ts";
 import type { Verdict } from "../core/session/evolve.ts";
-import type { SessionState, VoidReason } from "../core/session/state.ts";
-import { goesOnDuringRetry, waitsForRetry } from "../core/session/rules/cycles.ts";
+import type { SessionState, Suspension, VoidReason } from "../core/session/state.ts";
+import { armedRetry, goesOnDuringRetry, waitsForRetry } from "../core/session/rules/cycles.ts";
 import { appendAll, withDerived, writeDue } from "./appends.ts";
 import type { Draft } from "./author.ts";
 import type { Engine } from "./engine.ts";
@@ -28,6 +29,13 @@ export class StaleOwner extends Error {
 }
 export class Suspended extends Error {
   override readonly name = "Suspended";
+}
+
+/** Why its owner suspends a session: the reason, the sentence for a person, and what the one who resumes it needs to know. */
+export interface Suspending {
+  readonly reason: Suspension["reason"];
+  readonly error: string;
+  readonly detail?: JsonObject;
 }
 
 export interface Claiming {
@@ -77,6 +85,10 @@ export class Tenure {
     if (!state) throw new StaleOwner(this.sessionId, "dropped");
     return state;
   }
+  /** The owner, in the role that the open cycle has. */
+  get actor(): Actor {
+    return { kind: this.state.open?.cycle === "review" ? "checker" : "worker", id: this.#engine.ownerId };
+  }
   /** The fold still names this process owner in this epoch, or in the one that it is claiming, and it has not let go. */
   holds(state: SessionState | undefined = this.#engine.folds.peek(this.sessionId)): boolean {
     if (this.#dropped || state?.owner?.id !== this.#engine.ownerId) return false;
@@ -101,13 +113,18 @@ export class Tenure {
   async untilRetryIsOver(signal: AbortSignal = never): Promise<void> {
     for (;;) {
       if (!this.holds()) throw this.#lost({ kind: "void", reason: "stale_epoch" });
-      const timer = this.state.timers.find((one) => one.kind === "retry");
+      const timer = armedRetry(this.state);
       if (!timer) return;
       if (signal.aborted) throw new Suspended(`${this.sessionId} waits for its retry`);
       const waitMs = timer.dueAt - this.#engine.logClock.now();
       if (waitMs > 0) await nextChange(this.#engine, this.sessionId, { maxMs: waitMs, signal });
       else await this.#alone(() => writeDue(this.#engine, this.sessionId));
     }
+  }
+  /** The session waits for a person or a budget from here on, and this tenure is over. Throws as `append` does. */
+  async suspend(why: Suspending): Promise<void> {
+    await this.append([{ type: "status", data: { disposition: "waiting", ...why }, actor: this.actor }]);
+    this.drop();
   }
   /** The owner's next epoch: what it did not see the end of becomes unknown, and can be looked at under a higher token. */
   reclaim(): Promise<void> {

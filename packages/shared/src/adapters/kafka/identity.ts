@@ -42,14 +42,22 @@ export async function establishIdentity(options: IdentityOptions): Promise<Ident
   const { topic, partitions } = options;
   const first = (await find(options, 0)) ?? (await make(options, 0, options.ids.uuid()));
   if (first.partitions !== partitions) {
-    throw new LoopledgerError("ledger_mismatch", `The ledger topic ${topic} has ${partitions} partitions, and was begun with ${first.partitions}; the number is fixed for good.`, {
-      next: "Sessions would be looked for in the wrong partition. Put back a topic with the number of partitions that the ledger was begun with.",
-    });
+    throw new LoopledgerError("ledger_mismatch", `The ledger topic ${topic} has ${partitions} partitions, and was begun with ${first.partitions}; the number is fixed for good.`, { next: afterOtherCount(first.partitions) });
   }
   const rest = Array.from({ length: partitions - 1 }, (_, i) => i + 1);
   const marks = [first, ...(await Promise.all(rest.map(async (partition) => (await find(options, partition)) ?? make(options, partition, first.ledgerId))))];
   for (const [partition, mark] of marks.entries()) if (mark.ledgerId !== first.ledgerId) throw foreign(topic, partition, mark.ledgerId);
   return { ledgerId: first.ledgerId, check: (partition) => check(options, partition, marks[partition] as Mark) };
+}
+
+/** Kafka never takes a partition away, so no command mends this topic: what is left is a copy of it, or a ledger of its own beside it. */
+export function afterOtherCount(partitions: number): string {
+  return `Sessions would be looked for in the wrong partition. Put back a topic with ${partitions} partitions, or begin a new ledger: \`LOOPLEDGER_TOPIC_PREFIX=<another> loopledger topics apply\`.`;
+}
+
+/** The number of partitions that the ledger was begun with; null where none was begun. Writes nothing. */
+export async function partitionsAtBeginning(reading: Reading): Promise<number | null> {
+  return (await find({ reading }, 0))?.partitions ?? null;
 }
 
 async function check({ topic, reading }: IdentityOptions, partition: number, mark: Mark): Promise<void> {
@@ -61,7 +69,7 @@ async function check({ topic, reading }: IdentityOptions, partition: number, mar
 }
 
 /** The first mark in a partition's log; null where it has none. */
-async function find({ reading }: IdentityOptions, partition: number): Promise<Mark | null> {
+async function find({ reading }: Pick<IdentityOptions, "reading">, partition: number): Promise<Mark | null> {
   const limit = 500;
   for (let from = 0, count = 1; ; count = limit) {
     const entries = await reading.entries(partition, from, count);

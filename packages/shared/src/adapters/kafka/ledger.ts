@@ -8,7 +8,7 @@ import { Appender } from "./appender.ts";
 import { registerCodecs } from "./codecs.ts";
 import type { KafkaConnection } from "./connection.ts";
 import { sizeOf, toRecord } from "./entries.ts";
-import { establishIdentity, type Identity } from "./identity.ts";
+import { afterOtherCount, establishIdentity, type Identity, partitionsAtBeginning } from "./identity.ts";
 import { isClosedError, meetTopic, unreachable } from "./patience.ts";
 import { Reading, Shown } from "./reading.ts";
 import { LedgerSubscription } from "./subscription.ts";
@@ -52,6 +52,23 @@ export async function openKafkaLedger(options: KafkaLedgerOptions): Promise<Ledg
   } catch (error) {
     topology.close();
     throw error;
+  }
+}
+
+/**
+ * Whether the topic has the number of partitions that its ledger was begun with; true for one that was not begun. Writes nothing.
+ * Throws `ledger_unreachable` where it cannot be read.
+ */
+export async function lookAtPartitions({ connection, clock, prefix }: Pick<KafkaLedgerOptions, "connection" | "clock" | "prefix">): Promise<{ readonly ok: boolean; readonly detail: string; readonly fix: string }> {
+  registerCodecs();
+  const topology = new Topology({ connection, clock, topic: ledgerTopic(prefix), isLedger: true });
+  try {
+    await meetTopic(topology, clock);
+    const begun = await partitionsAtBeginning(new Reading({ topology, clock, shown: new Shown(), check: () => Promise.resolve() }));
+    const { partitions } = topology;
+    return { ok: begun === null || begun === partitions, detail: `${partitions} partitions, and the ledger was begun with ${begun ?? "none so far"}`, fix: afterOtherCount(begun ?? partitions) };
+  } finally {
+    topology.close();
   }
 }
 

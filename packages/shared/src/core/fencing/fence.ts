@@ -4,7 +4,7 @@
  * F1. Only the current epoch's owner may write, each record exactly once and in order: n is the last n + 1.
  * F2. The record names the dispatch that is open, and its type fits the cycle.
  * F3. A claim is a compare-and-set by log order: exactly the next epoch, for the open dispatch; the first in the log wins.
- * The same function judges before an append, in the fold, and is mirrored in the read model's compare.
+ * The same functions judge in the fold and, for an owner's record, before it is appended.
  */
 import type { LedgerRecord } from "../events/envelope.ts";
 import type { Cycle } from "../events/fields.ts";

@@ -5,10 +5,10 @@
 import type { LogTime, Sha256 } from "../brand.ts";
 import type { CheckpointTrigger } from "../events/approval-requested.ts";
 import { type Json, type JsonObject, canonicalJson, digestOf } from "../json.ts";
+import { quoted } from "../shell-word.ts";
 import { budgetText, effectsText, evidenceText, stepsText } from "./explain-text.ts";
 import { isoOf } from "./iso.ts";
 import { lookUp, values } from "./persistent-map.ts";
-import { quoted } from "./standstill.ts";
 import type { Checkpoint, SessionState } from "./state.ts";
 import { type StatusView, statusOf } from "./status.ts";
 

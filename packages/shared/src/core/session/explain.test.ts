@@ -5,7 +5,7 @@ import type { Digest, Seq } from "../brand.ts";
 import { canonicalJson } from "../json.ts";
 import { type Explanation, explain } from "./explain.ts";
 import { values } from "./persistent-map.ts";
-import { quoted } from "./standstill.ts";
+import { quoted } from "../shell-word.ts";
 import { statusOf } from "./status.ts";
 
 const asked = (story: Story, options: { at?: number; owner?: "live" | "gone" } = {}): Explanation =>

@@ -5,6 +5,7 @@
 import { exhaustedFor } from "../budget/budget.ts";
 import type { Reason } from "../events/fields.ts";
 import { quoted } from "../shell-word.ts";
+import { isOfRun } from "./handlers-named.ts";
 import { isoOf } from "./iso.ts";
 import { owedDispatch } from "./owed.ts";
 import { lookUp } from "./persistent-map.ts";
@@ -12,8 +13,6 @@ import { isFencedOff, windowOverAt } from "./rules/effects.ts";
 import { amount, lastLineOf, shortened, whyIn } from "./explain-text.ts";
 import { type End, type SessionState, holderOf } from "./state.ts";
 import { standingOf } from "./status.ts";
-
-export { quoted };
 
 /** What a look at the owner's process said, where anybody could look. */
 export type OwnerLooks = "live" | "gone" | "unknown";
@@ -167,15 +166,6 @@ function goesOn(state: SessionState, owner: OwnerLooks, id: string): Standstill 
   return { why: `The next cycle is owed and nobody has dispatched it.${ending} ${byItself(state, "does so")}`, next: onward(state, id) };
 }
 
-/** Commands that a `run` brought itself have names that begin so: goals find them under these names, and only the same line has them. */
-export const runPrefix = "run/";
-
-/** The goal names commands that only a `run` with the same words has. */
-export function isOfRun({ submission }: Pick<SessionState, "submission">): boolean {
-  const goal = submission?.goal;
-  const makers = goal === undefined ? [] : typeof goal.maker === "string" ? [goal.maker] : Object.values(goal.maker);
-  return [...makers, ...(goal === undefined ? [] : [goal.check])].some((name) => name.startsWith(runPrefix));
-}
 function byItself(state: SessionState, what: string): string {
   return isOfRun(state) ? "Its commands were typed: the same `run` line again goes on with it." : `A serving process that has its handlers ${what} by itself.`;
 }

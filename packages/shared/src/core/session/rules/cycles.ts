@@ -56,7 +56,7 @@ export const cycleRules: Rules<"built" | "cycle_failed" | "handed_back" | "retry
     if (!state.open) return "not_owed";
     const { attempt, delay_seconds, errorClass, error } = record.data;
     if (errorClass === "deterministic" || attempt !== state.open.retries + 1 || attempt > state.submission.bounds.retryAttempts) return "forbidden";
-    if (state.timers.some((timer) => timer.kind === "retry")) return "suspended";
+    if (waitsForRetry(state)) return "suspended";
     const timer: Timer = { armedBy: record.eventId, kind: "retry", dueAt: (by.time + delay_seconds * 1000) as LogTime, checkpoint: null };
     return {
       ...state, timers: [...state.timers, timer], open: { ...state.open, retries: attempt, lastError: error },
@@ -106,7 +106,11 @@ const duringRetry: ReadonlySet<EventType> = new Set(["tool_result", "reconciled"
 export function goesOnDuringRetry(type: EventType): boolean {
   return duringRetry.has(type);
 }
+/** The retry of the open dispatch; there is never more than one. */
+export function armedRetry({ timers }: Pick<SessionState, "timers">): Timer | null {
+  return timers.find((timer) => timer.kind === "retry") ?? null;
+}
 /** While a retry is armed nobody goes on in its dispatch. */
 export function waitsForRetry(state: SessionState): boolean {
-  return state.timers.some((timer) => timer.kind === "retry");
+  return armedRetry(state) !== null;
 }

@@ -1,1 +1,0 @@
-export { nearestName } from "@loopledger/shared/core/nearest";
