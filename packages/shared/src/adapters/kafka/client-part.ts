@@ -7,7 +7,7 @@ interface ClientRecord extends Omit<FetchedRecord, "isNoRecord"> {
   /** Missing where the format knows no producers. */
   readonly batchContext?: { readonly producerId: string; readonly inTransaction: boolean };
 }
-export interface ClientPart extends Omit<FetchedPart, "messages" | "lastStableOffset"> {
+export interface ClientPart extends Omit<FetchedPart, "messages" | "lastStableOffset" | "end"> {
   readonly highWatermark: string;
   /** Missing in versions that know no transactions. */
   readonly lastStableOffset?: string;
@@ -19,7 +19,7 @@ export function partOf(part: FetchedPart | ClientPart): FetchedPart {
   if (!("highWatermark" in part)) return part;
   const takenBack = new TakenBack((part.abortedTransactions ?? []).map(({ producerId, firstOffset }) => ({ producerId: Number(producerId), firstOffset: Number(firstOffset) })));
   const messages = part.messages.map((record): FetchedRecord => ({ ...record, isNoRecord: isNoRecord(record, takenBack) }));
-  return { ...part, lastStableOffset: part.lastStableOffset ?? part.highWatermark, messages };
+  return { ...part, lastStableOffset: part.lastStableOffset ?? part.highWatermark, end: part.highWatermark, messages };
 }
 
 function isNoRecord({ offset, key, isControlRecord = false, batchContext }: ClientRecord, takenBack: TakenBack): boolean {

@@ -35,7 +35,7 @@ class LogReading extends Reading {
     const messages = this.#log.slice(from, from + piece).map((key, at): FetchedRecord => ({
       offset: String(from + at), timestamp: "0", key: Buffer.from(key), value: Buffer.from(`${key} at ${from + at}`), headers: {}, isNoRecord: false,
     }));
-    return { partition, errorCode: 0, lastStableOffset: String(this.#log.length), messages };
+    return { partition, errorCode: 0, lastStableOffset: String(this.#log.length), end: String(this.#log.length), messages };
   }
   async of(key: string): Promise<(string | null)[]> {
     return (await this.entriesOf(0, key, 0)).map(({ value }) => value);

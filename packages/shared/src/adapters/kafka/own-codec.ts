@@ -213,12 +213,12 @@ function decodeFetch(raw: Buffer): Fetched | null | Promise<Fetched | null> {
 function decodePart(answer: Answer): Part {
   const partition = answer.int32();
   const errorCode = answer.int16();
-  answer.long();
+  const end = answer.long();
   const lastStableOffset = answer.long();
   answer.long();
   const aborted = answer.list(() => ({ producerId: answer.long(), firstOffset: answer.long() }));
   answer.int32();
-  const part: Omit<Part, "messages"> = { partition, errorCode, lastStableOffset };
+  const part: Omit<Part, "messages"> = { partition, errorCode, lastStableOffset, end };
   const records = answer.take(Math.max(0, answer.int32()));
   // A part that cannot be read says so, and takes no other one with it.
   const tell = (damage: unknown): readonly [] => {

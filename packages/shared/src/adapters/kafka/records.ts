@@ -21,6 +21,8 @@ export interface FetchedPart {
   readonly errorCode: number;
   /** Where the partition ends for a reader: what lies behind it is part of transactions that are not over, or stands behind one. */
   readonly lastStableOffset: number | string;
+  /** Where it ends for those who write. */
+  readonly end: number | string;
   readonly messages: readonly FetchedRecord[];
   /** Why what lies behind them cannot be read. */
   readonly damage?: unknown;

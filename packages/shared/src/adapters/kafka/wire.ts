@@ -22,6 +22,16 @@ interface OffsetPart {
   readonly errorCode: number;
   readonly offset: string;
 }
+export interface PartitionEnd {
+  /** Up to here it may be read: before the first transaction that is not over. */
+  readonly stable: number;
+  readonly end: number;
+}
+interface OffsetsWanted {
+  readonly partitions: readonly number[];
+  readonly which: number;
+  readonly isolation?: number;
+}
 export interface FetchOrder {
   readonly topic: string;
   readonly positions: ReadonlyMap<number, number>;
@@ -40,6 +50,7 @@ const FETCH_BYTES_MAX = 16 << 20;
 const NO_REPLICA = -1;
 /** What is part of a transaction counts when that is made good, and what lies behind it is not told before. */
 const READ_COMMITTED = 1;
+const READ_UNCOMMITTED = 0;
 const NO_PRODUCER = undefined;
 const ALL_IN_SYNC = -1;
 const TOPIC_RESOURCE = 2;
@@ -75,11 +86,21 @@ export async function fetchFrom(link: Link, order: FetchOrder): Promise<readonly
 }
 
 /** The offset after the last record that may be read (`latest`), or the first that is there (`earliest`). */
-export async function askOffsets(link: Link, topic: string, want: { readonly partitions: readonly number[]; readonly which: number }): Promise<readonly OffsetPart[]> {
+export async function askOffsets(link: Link, topic: string, want: OffsetsWanted): Promise<readonly OffsetPart[]> {
   const partitions = want.partitions.map((partition) => ({ partition, timestamp: want.which }));
-  const args = { replicaId: NO_REPLICA, isolationLevel: READ_COMMITTED, topics: [{ topic, partitions }] };
+  const args = { replicaId: NO_REPLICA, isolationLevel: want.isolation ?? READ_COMMITTED, topics: [{ topic, partitions }] };
   const answer = (await link.request("ListOffsets", args, ANSWER_MS)) as { responses: readonly { partitions: readonly OffsetPart[] }[] };
   return answer.responses.flatMap(({ partitions: parts }) => parts);
+}
+
+/** Up to where each partition may be read, and where it ends. Asked in this order: what is written in between makes a gap that is none, and never hides one. */
+export async function askEnds(link: Link, topic: string, partitions: readonly number[]): Promise<readonly (PartitionEnd & { readonly partition: number; readonly errorCode: number })[]> {
+  const stable = await askOffsets(link, topic, { partitions, which: latest });
+  const whole = new Map((await askOffsets(link, topic, { partitions, which: latest, isolation: READ_UNCOMMITTED })).map((part) => [part.partition, part]));
+  return stable.map(({ partition, errorCode, offset }) => {
+    const end = whole.get(partition);
+    return { partition, errorCode: errorCode || (end?.errorCode ?? 0), stable: Number(offset), end: Number(end?.offset ?? offset) };
+  });
 }
 
 /** The topic's settings; null where the broker does not tell them. */
