@@ -43,7 +43,7 @@ async function besideOpenTransactions(found: readonly Finding[], connection: Kaf
   const topics = (["goals", "ledger"] as const).map((role) => topicName(prefix, role)).filter((topic) => found.some(({ name, ok }) => ok && name === `topic ${topic}`));
   const { lookForHeldUp } = await import("@loopledger/shared/kafka");
   const looks = topics.map(async (topic) => [`topic ${topic}`, await lookForHeldUp({ connection: { ...connection, patience: "none" }, topic, clock: createSystemClock() }).catch(() => null)] as const);
-  const held = new Map(await Promise.all(looks));
+  const held = new Map<string, { readonly detail: string; readonly fix: string } | null>(await Promise.all(looks));
   return found.map((finding) => {
     const one = held.get(finding.name);
     return one ? wrong(finding.name, one.detail, one.fix) : finding;

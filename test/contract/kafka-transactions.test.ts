@@ -1,12 +1,16 @@
 /** What other producers write in transactions: it counts when it is made good, and as if it had never been where it is taken back. */
-import { openTopicReader, type TopicGap, type TopicRecord } from "@loopledger/shared/kafka";
+import { openKafkaInbox, openTopicReader, type TopicGap, type TopicRecord } from "@loopledger/shared/kafka";
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
-import type { Ledger, LogEntry, Subscription } from "@loopledger/shared/ports";
+import type { Clock, Ledger, LogEntry, Subscription } from "@loopledger/shared/ports";
+import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import { afterEach, describe, expect, it } from "vitest";
+import { makeTopics } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
 import { type LedgerTopic, makeLedgerTopic } from "./kafka-topic.ts";
 import { openTransactionalProducer, type TransactionalProducer } from "./transactions.ts";
 
+/** How often an intake looks whether it is held up: here at once. */
+const lookMs = 5_000;
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
@@ -17,8 +21,8 @@ async function startTopic(): Promise<LedgerTopic> {
   endings.push(() => topic.close());
   return topic;
 }
-async function producer(topic: LedgerTopic, name: string): Promise<TransactionalProducer> {
-  const opened = await openTransactionalProducer({ brokers: topic.brokers, topic: topic.name, name });
+async function producer({ brokers, name: ledger }: LedgerTopic, name: string, topic = ledger): Promise<TransactionalProducer> {
+  const opened = await openTransactionalProducer({ brokers, topic, name });
   endings.push(() => opened.close());
   return opened;
 }
@@ -109,6 +113,39 @@ describe("F47 what transactions of others wrote", () => {
     expect(valuesOf(await own)).toEqual(["before", "behind"]);
     expect(valuesOf(await other.readSession("w0" as SessionId))).toEqual(["before", "behind"]);
     await successor.takeBack();
+  }, 120_000);
+
+  it("is told by whoever follows the ledger and whoever reads goals where it stays open, and passes as soon as it is over", async () => {
+    const topic = await startTopic();
+    const system = createSystemClock();
+    let aheadMs = 0;
+    const clock: Clock = { ...system, monotonic: () => system.monotonic() + aheadMs, after: (delayMs, call) => system.after(delayMs === lookMs ? 10 : delayMs, call) };
+    const told: Record<"ledger" | "goals", unknown[]> = { ledger: [], goals: [] };
+    const ledger = await topic.open({ clock, log: (error) => void told.ledger.push(error) });
+    const { seen, subscription } = await follow(ledger);
+    const inbox = openKafkaInbox({ connection: { brokers: topic.brokers }, prefix: topic.prefix, clock, ids: createSystemIds() });
+    await makeTopics(topic.prefix, { partitions: 1 });
+    endings.push(() => inbox.close());
+    const goals: string[] = [];
+    await inbox.read({
+      handle: async (records) => void goals.push(...records.map(({ value }) => Buffer.from(value ?? []).toString())), gap: () => undefined, troubled: (error) => void told.goals.push(error),
+    });
+    const [onLedger, onGoals] = [await (await producer(topic, "ledger")).begin(), await (await producer(topic, "goals", inbox.topic)).begin()];
+    const at = { ledger: await onLedger.write({ key: "w0", value: "open" }), goals: await onGoals.write({ key: "w0", value: "open" }) };
+    await until(() => {
+      aheadMs += 1_000;
+      return told.ledger.length > 0 && told.goals.length > 0;
+    }, { what: "both to be told", timeoutMs: 60_000 });
+    for (const [role, name] of [["ledger", topic.name], ["goals", inbox.topic]] as const) {
+      expect(told[role]).toEqual([expect.objectContaining({
+        message: expect.stringContaining(`Partition 0 of ${name} is held up at offset ${at[role]}`), next: expect.stringContaining(`abort --topic ${name} --partition 0 --start-offset ${at[role]}`),
+      })]);
+    }
+    await Promise.all([onLedger.takeBack(), onGoals.makeGood()]);
+    await ledger.append("w0" as SessionId, ["behind"]);
+    await subscription.caughtUp();
+    await until(() => goals.length > 0, { what: "the goal", timeoutMs: 60_000 });
+    expect([valuesOf(seen), goals]).toEqual([["behind"], ["open"]]);
   }, 120_000);
 
   it("is handed to a member of a group where it was made good, whichever transactions were taken back around it", async () => {
