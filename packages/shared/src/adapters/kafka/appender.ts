@@ -12,7 +12,7 @@
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/index.ts";
 import { AppendLane, type Parcel } from "./append-lane.ts";
-import { codeMeaning, codeName } from "./broker-codes.ts";
+import { BrokerAnswer, codeMeaning, codeName } from "./broker-codes.ts";
 import { pauseAfter, Recovery, unreachable } from "./patience.ts";
 import type { Shown } from "./reading.ts";
 import type { Topology } from "./topology.ts";
@@ -159,7 +159,7 @@ export class Appender {
         lane.refused(refusal(where, part.errorCode));
         break;
       case "again": case "no_topic": case "out_of_range":
-        this.#again(lane, new Error(`${where}: ${codeName(part.errorCode)}.`));
+        this.#again(lane, new BrokerAnswer({ topic: this.#options.topology.topic, partition: part.partition }, part.errorCode));
         break;
     }
   }

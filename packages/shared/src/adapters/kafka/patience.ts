@@ -7,6 +7,7 @@
  */
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/index.ts";
+import { BrokerAnswer } from "./broker-codes.ts";
 import { mendOfLogin } from "./connection.ts";
 import { type Topology, TopicMissing, TopologyClosed } from "./topology.ts";
 
@@ -27,7 +28,7 @@ export function isClosedError(): LoopledgerError {
 
 export function unreachable(topic: string, cause: unknown): LoopledgerError {
   const detail = cause instanceof Error ? cause.message : String(cause);
-  const next = mendOfLogin(cause);
+  const next = mendOfLogin(cause) ?? (cause instanceof BrokerAnswer ? cause.mend : null);
   return new LoopledgerError("ledger_unreachable", `The topic ${topic} cannot be reached: ${detail}`, { cause, ...(next !== null && { next }) });
 }
 
