@@ -98,9 +98,13 @@ class KafkaLedger implements Ledger {
     this.partitions = topology.partitions;
     this.#held = new HeldUp({ connection, topic: topology.topic, clock, tell: (error) => log?.(error) });
     this.#reading = new Reading({ topology, clock, shown, check: this.#check, landmarks: store && { store, ledgerId: () => this.ledgerId } });
+    // Reads that go on end no outage of those who write.
+    const troubled = (error: unknown): void => {
+      if (!this.#isClosed) log?.(unreachable(topology.topic, error));
+    };
     // Acknowledged is as good as shown: who appended and then reads is to find it, also where it stands behind a transaction that is not over.
     const written = (partition: number, next: number): void => shown.note(partition, next);
-    this.#appender = new Appender({ topology, clock, shown, written, check: this.#check, lost: this.#lose, troubled: this.#trouble }, this.partitions);
+    this.#appender = new Appender({ topology, clock, shown, written, check: this.#check, lost: this.#lose, troubled }, this.partitions);
   }
 
   get ledgerId(): string {
@@ -188,7 +192,7 @@ class KafkaLedger implements Ledger {
     }
   }
 
-  /** An outage is told once, when it begins. */
+  /** An outage of those who read is told once, when it begins. */
   readonly #trouble = (error: unknown): void => {
     if (this.#isTroubled || this.#isClosed) return;
     this.#isTroubled = true;
