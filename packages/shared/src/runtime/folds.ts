@@ -92,9 +92,7 @@ export class Folds {
   }
   /** Next offset that is handed to the fold, of each partition that is followed. Whoever listens from now on hears of every entry from there on. */
   handed(): Map<number, Offset> {
-    const positions = new Map(this.#next);
-    for (const [partition, offset] of this.#subscription?.passed ?? []) if (offset > (positions.get(partition) ?? 0)) positions.set(partition, offset);
-    return positions;
+    return new Map([...this.#next].map(([partition, next]) => [partition, Math.max(next, this.#subscription?.passed?.get(partition) ?? 0) as Offset]));
   }
   /** Next offset of each partition that is followed: every entry before it, from where this began, has been folded. */
   folded(): Map<number, Offset> {

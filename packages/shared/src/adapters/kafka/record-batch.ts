@@ -249,15 +249,14 @@ function takeBatch({ records, takenBack }: Piece, batch: Buffer, { body, start }
   const attributes = batch.readInt16BE(at.attributes);
   const isControl = (attributes & controlMask) !== 0;
   const offset = longAt(batch, 0);
-  const producer = longAt(batch, at.producer);
-  const isTakenBack = (attributes & transactionMask) !== 0 && takenBack.has(producer, offset + batch.readInt32BE(at.lastDelta));
+  const isTakenBack = (attributes & transactionMask) !== 0 && takenBack.has(longAt(batch, at.producer), offset + batch.readInt32BE(at.lastDelta));
   const about = {
     offset, firstTime: longAt(batch, at.firstTime), isNoRecord: isControl || isTakenBack,
     time: (attributes & appendTimeMask) === 0 ? null : longAt(batch, at.maxTime),
   };
   const cursor = new Cursor(body, start);
   for (let left = batch.readInt32BE(at.count); left > 0; left--) records.push(new BatchRecord(cursor, about));
-  if (isControl) takenBack.mark(producer, records.at(-1)?.key ?? null);
+  if (isControl) takenBack.mark(longAt(batch, at.producer), records.at(-1)?.key ?? null);
 }
 
 /**
