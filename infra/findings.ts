@@ -41,7 +41,19 @@ const bringUp = 'eval "$(loopledger infra up)"';
 /** All findings, in the order in which they are to be mended. Never throws. */
 export async function findSurroundings({ connection, redisUrl, redisTls, registryUrl, registryTls, prefix }: Surroundings): Promise<readonly Finding[]> {
   const [kafka, redis, registry] = await Promise.all([findKafka(connection, prefix), findRedis(redisUrl, redisTls), findRegistry(registryUrl === null ? null : { url: registryUrl, tls: registryTls }, prefix)]);
-  return [...(await besideBeginning(kafka, connection, prefix)), redis, ...registry];
+  return [...(await besideOpenTransactions(await besideBeginning(kafka, connection, prefix), connection, prefix)), redis, ...registry];
+}
+
+/** Other producers may write goals in transactions: one that is left open holds up what lies behind it. What cannot be read is told by other findings. */
+async function besideOpenTransactions(found: readonly Finding[], connection: KafkaConnection, prefix: string): Promise<readonly Finding[]> {
+  const topics = (["goals", "ledger"] as const).map((role) => topicName(prefix, role)).filter((topic) => found.some(({ name, ok }) => ok && name === `topic ${topic}`));
+  const { lookForHeldUp } = await import("@loopledger/shared/kafka");
+  const looks = topics.map(async (topic) => [`topic ${topic}`, await lookForHeldUp({ connection: { ...connection, patience: "none" }, topic, clock: createSystemClock() }).catch(() => null)] as const);
+  const held = new Map<string, { readonly detail: string; readonly fix: string } | null>(await Promise.all(looks));
+  return found.map((finding) => {
+    const one = held.get(finding.name);
+    return one ? wrong(finding.name, one.detail, one.fix) : finding;
+  });
 }
 
 /** A ledger that is there is refused at every start where somebody has given its topic more partitions; its own records say how many it began with. */

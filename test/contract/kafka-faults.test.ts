@@ -76,6 +76,15 @@ function expectComplete(entries: readonly LogEntry[], acked: readonly string[]):
   expect(acked.filter((one) => !found.has(one))).toEqual([]);
 }
 
+const tooFewCopies = (code: string): unknown => expect.objectContaining({ code: "ledger_unreachable", message: expect.stringContaining(code), next: expect.stringContaining("min.insync.replicas") });
+
+/** Sets the ledger's topic, beside what every ledger has. */
+async function administer({ brokers, name }: LedgerTopic, settings: Readonly<Record<string, string>>): Promise<void> {
+  const admin = await openKafkaAdmin({ brokers });
+  await admin.configure(name, { ...ledgerSettings, ...settings });
+  await admin.close();
+}
+
 describe("a ledger on Kafka whose brokers fail", () => {
   it("acknowledges nothing that is not written, while one of three brokers is killed under 96 concurrent sends", async () => {
     const kafka = await startKafka({ brokers: 3 });
@@ -111,6 +120,48 @@ describe("a ledger on Kafka whose brokers fail", () => {
     await subscription.caughtUp();
     expect(seen.map(({ value }) => value)).toEqual(["a", "b", "a", "b", "c"]);
     expect((await ledger.readSession("w0" as SessionId)).map(({ value }) => value)).toEqual(["a", "b", "a", "b", "c"]);
+  }, 300_000);
+
+  it("F34 sends the same bytes again where a broker says only after it has written them that too few copies are in step, and says what mends it", async () => {
+    const kafka = await startKafka({ proxied: true });
+    const topic = await startTopic(kafka.proxiedBrokers);
+    const told: unknown[] = [];
+    const ledger = await topic.open({ log: (error) => void told.push(error) });
+    const { seen, subscription } = await follow(ledger);
+    const met = kafka.proxies[0]?.belie(20, 2);
+    await ledger.append("w0" as SessionId, ["a", "b"]);
+    await met;
+    await ledger.append("w0" as SessionId, ["c"]);
+    await subscription.caughtUp();
+    expect(seen.map(({ value }) => value)).toEqual(["a", "b", "a", "b", "a", "b", "c"]);
+    expect(told).toEqual([tooFewCopies("NOT_ENOUGH_REPLICAS_AFTER_APPEND")]);
+  }, 300_000);
+
+  it("F34 acknowledges nothing while fewer brokers than its topic demands have its records, loses nothing, and goes on when that is mended", async () => {
+    const kafka = await startKafka({ brokers: 3 });
+    const topic = await makeLedgerTopic({ brokers: kafka.brokers, partitions: 1, settings: { "min.insync.replicas": "3" } });
+    endings.push(() => topic.close());
+    const told: unknown[] = [];
+    const ledger = await topic.open({ log: (error) => void told.push(error) });
+    const { seen, subscription } = await follow(ledger);
+    const writers = startWriters(ledger, 12);
+    await until(() => writers.acked.length > 200, { what: "acknowledged appends", timeoutMs: 120_000 });
+    await kafka.kill(2);
+    const isTold = (): boolean => told.some((error) => (error as Error).message.includes("NOT_ENOUGH_REPLICAS"));
+    await until(isTold, { what: "the missing copies to be told", timeoutMs: 120_000 });
+    expect(told).toContainEqual(tooFewCopies("NOT_ENOUGH_REPLICAS"));
+    const before = writers.acked.length;
+    const since = performance.now();
+    await until(() => performance.now() - since > 6_000, { what: "six seconds of it", timeoutMs: 60_000 });
+    expect(writers.acked).toHaveLength(before);
+    // What reads go on meanwhile end no outage of those who write.
+    expect(told.length).toBeLessThan(5);
+    await administer(topic, { "min.insync.replicas": "2" });
+    await until(() => writers.acked.length > before + 200, { what: "appends with the copies that are left", timeoutMs: 120_000 });
+    await writers.stop();
+    await subscription.caughtUp();
+    expectComplete(await readAll(await topic.open()), writers.acked);
+    expectComplete(seen, writers.acked);
   }, 300_000);
 
   it("goes on by itself when its only broker is killed and comes back, with every acknowledged record and each entry once", async () => {

@@ -9,6 +9,7 @@ import { connectKafka, openKafkaLedger } from "@loopledger/shared/kafka";
 import { type KafkaAdmin, openKafkaAdmin } from "@loopledger/shared/kafka-admin";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import { type Ended, type Variables, Workshop, patienceMs } from "../cli/workshop.ts";
+import { openTransactionalProducer } from "../contract/transactions.ts";
 import { kafkaBrokers, ownRedis, type OwnRedis, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
 
@@ -191,6 +192,28 @@ describe("doctor", () => {
     const refusal = await open().catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: "ledger_mismatch", next: expect.stringContaining("loopledger topics apply") });
     expect(await doctor()).toEqual({ code: 1, ok: false, wrong: [{ name: `topic ${nameOf("ledger")}`, ok: false, detail: "3 partitions, and the ledger was begun with 2", fix: (refusal as { next: string }).next }] });
+  });
+
+  test("F47 sees a transaction of another producer that stays open on the goals topic, and says how to end it", async () => {
+    await apply("--partitions", "1");
+    const brokers = (await kafkaBrokers()).split(",");
+    const producer = await openTransactionalProducer({ brokers, topic: nameOf("goals"), name: "relay" });
+    try {
+      const done = await producer.begin();
+      await done.write({ key: "k", value: "{}" });
+      await done.makeGood();
+      expect(await doctor()).toEqual({ code: 0, ok: true, wrong: [] });
+      const open = await producer.begin();
+      const at = await open.write({ key: "k", value: "{}" });
+      expect((await doctor()).wrong).toEqual([{
+        name: `topic ${nameOf("goals")}`, ok: false, detail: expect.stringContaining(`Partition 0 of ${nameOf("goals")} is held up at offset ${at}`),
+        fix: expect.stringContaining(`kafka-transactions.sh --bootstrap-server ${brokers.join(",")} abort --topic ${nameOf("goals")} --partition 0 --start-offset ${at}`),
+      }]);
+      await open.takeBack();
+      expect(await doctor()).toEqual({ code: 0, ok: true, wrong: [] });
+    } finally {
+      await producer.close();
+    }
   });
 
   test("asks every broker that is named before it says that none answers: one is away, another one takes connections and says nothing", async () => {

@@ -32,7 +32,7 @@ describe("an intake that is killed", () => {
     expect(await figureOf(await third.ready())).toBe(1);
   });
 
-  test("stopped in the middle and woken after another one has gone on changes nothing", async () => {
+  test("F28 stopped in the middle until its group has thrown it out, and woken after another one has gone on changes nothing; it joins again", async () => {
     stage = await Stage.make();
     const goals = Array.from({ length: 10 }, (_, i) => ({ key: `goal-${i}`, value: goalText({ goal: `Goal ${i}` }) }));
     await stage.put(...goals, { key: "goal-1", value: "no goal" });
@@ -43,10 +43,14 @@ describe("an intake that is killed", () => {
     slept.child.kill("SIGCONT");
     await stage.put({ key: "last", value: goalText() });
     await stage.waitFor("the last goal", async () => (await stage.sessions()).includes("last"));
-    for (const one of [slept, other]) one.child.kill("SIGTERM");
-    await Promise.all([slept.ended, other.ended]);
+    other.child.kill("SIGTERM");
+    await other.ended;
+    await stage.put({ key: "after", value: goalText() });
+    await stage.waitFor("a goal by the one that was thrown out", async () => (await stage.sessions()).includes("after"));
+    slept.child.kill("SIGTERM");
+    await slept.ended;
     const ledger = await stage.ledger();
-    for (const { key } of goals) expect(ledger.goals(key)).toHaveLength(1);
+    for (const key of [...goals.map((goal) => goal.key), "last", "after"]) expect(ledger.goals(key)).toHaveLength(1);
     expect(await stage.letters()).toHaveLength(1);
   });
 

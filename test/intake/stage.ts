@@ -98,8 +98,8 @@ export class Stage {
     await admin.disconnect();
   }
   /** An intake in this process. */
-  async intake(options: IntakeOptions = {}, adapt: (engine: Engine) => Engine = (engine) => engine): Promise<{ readonly intake: Intake; readonly engine: Engine }> {
-    const opened = await openEngine(readDeployment(this.variables, join(this.folder, ".loopledger")), { history: true, logLevel: "silent" });
+  async intake(options: IntakeOptions = {}, adapt: (engine: Engine) => Engine = (engine) => engine, { views = false }: { readonly views?: boolean } = {}): Promise<{ readonly intake: Intake; readonly engine: Engine }> {
+    const opened = await openEngine(readDeployment(this.variables, join(this.folder, ".loopledger")), { history: true, views, logLevel: "silent" });
     const intake = await startIntake(adapt(opened.engine), options);
     this.#endings.push(opened.close, () => intake.stop());
     return { intake, engine: opened.engine };

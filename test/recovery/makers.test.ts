@@ -142,22 +142,59 @@ describe("F12 a process whose event loop is held up beyond its lease", () => {
   });
 });
 
+/** A goal whose session is handed off after so many takeovers. */
+async function submitBounded(goal: ReturnType<typeof goalOf>, takeovers: number): Promise<void> {
+  const { engine } = await world.person();
+  const id = "s" as SessionId;
+  const data = { goal, digest: goalDigest(goal, { sha256: engine.ids.sha256 }), bounds: { ...boundsOf(goal), takeovers }, rules: rulesKnown };
+  const submission = engine.author.write(id, { type: "goal_submitted", data, actor: { kind: "human", id: "olga" } });
+  await appendAll(engine, id, withDerived(engine, await engine.folds.open(id), [submission]));
+}
+
 describe("F21 a handler that kills whoever runs it", () => {
   inWorlds();
   test("the ledger counts the takeovers, and hands off at the limit", async () => {
     const takeovers = 3;
-    const goal = goalOf({ maker: "poison", inputs: { door: "idempotent" } });
-    const { engine } = await world.person();
-    const id = "s" as SessionId;
-    const data = { goal, digest: goalDigest(goal, { sha256: engine.ids.sha256 }), bounds: { ...boundsOf(goal), takeovers }, rules: rulesKnown };
-    const submission = engine.author.write(id, { type: "goal_submitted", data, actor: { kind: "human", id: "olga" } });
-    await appendAll(engine, id, withDerived(engine, await engine.folds.open(id), [submission]));
+    await submitBounded(goalOf({ maker: "poison", inputs: { door: "idempotent" } }), takeovers);
     for (let deaths = 0; deaths < takeovers; deaths++) expect(await (await world.start()).exited).toBeNull();
     const survivor = await world.start();
     expect(statusOf(await world.untilOver("s"))).toMatchObject({ disposition: "handed_off", reason: "takeover_limit" });
     await survivor.isIdle();
     expect(survivor.isOver).toBe(false);
     expect(countOf(await world.folded("s"), "claimed")).toBe(takeovers + 1);
+    expect(await world.broken("s")).toEqual([]);
+  });
+});
+
+describe("F22 a process whose handler needs more memory than it has", () => {
+  inWorlds();
+  const goal = goalOf({ maker: "hoarder", inputs: { door: "idempotent" } });
+  const isOutOfMemory = async (process: LoopProcess): Promise<void> => {
+    expect(await process.exited).toBeNull();
+    expect(process.stderr).toContain("JavaScript heap out of memory");
+  };
+
+  test("dies of it after the effect; the next one, which has enough, goes on, and the effect is made once", async () => {
+    await submitBounded(goal, 3);
+    await isOutOfMemory(await world.start({ heapMiB: 96 }));
+    expect(world.server.target.count("s")).toBe(1);
+    await world.start();
+    expect(statusOf(await world.untilOver("s"))).toMatchObject({ disposition: "done", takeovers: 1, receipt: { sessionId: "s" } });
+    expect(world.makers("s").map(({ what }) => what)).toEqual(["begins", "begins"]);
+    expect(world.server.target.count("s")).toBe(1);
+    expect(await world.broken("s")).toEqual([]);
+  });
+
+  test("dies of it again and again: the ledger counts the takeovers, hands off at the limit, and who sees to that lives", async () => {
+    const takeovers = 2;
+    await submitBounded(goal, takeovers);
+    // The first one got something done, its effect, before it died.
+    for (let deaths = 0; deaths < takeovers + 1; deaths++) await isOutOfMemory(await world.start({ heapMiB: 96 }));
+    const survivor = await world.start({ heapMiB: 96 });
+    expect(statusOf(await world.untilOver("s"))).toMatchObject({ disposition: "handed_off", reason: "takeover_limit" });
+    await survivor.isIdle();
+    expect(survivor.isOver).toBe(false);
+    expect(world.server.target.count("s")).toBe(1);
     expect(await world.broken("s")).toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ export const processes: readonly FaultRow[] = [
   },
   { number: 20, what: "a process is told to stop while it works" },
   { number: 21, what: "a record or handler that kills whoever takes it up, again and again" },
-  { number: 22, what: "a process runs out of memory", why: "The system ends such a process as SIGKILL does, and every point of that is in row 1 to 16; no test makes a process die by its heap's limit." },
+  { number: 22, what: "a process runs out of memory" },
   { number: 23, what: "two releases at work together",
     tests: [{ file: "packages/shared/src/core/session/traces/releases.test.ts", name: "a field that a later release added holds the session, where void would let the older release go on differently" }, { file: "test/contract/registry.test.ts", name: "are refused, before anything is registered, where a newer release has records that they do not have" }],
   },

@@ -142,7 +142,7 @@ export interface SeenRequest {
 
 interface Rule {
   readonly api: KafkaApi;
-  readonly act: "drop" | "swallow" | "cut-after" | "hold-answer";
+  readonly act: "drop" | "swallow" | "cut-after" | "hold-answer" | { readonly code: number };
   left: number;
   readonly met: (seen: SeenRequest) => void;
 }
@@ -176,6 +176,11 @@ export class KafkaProxy extends TcpProxy {
   /** The answers to the next `times` requests of this kind wait until `releaseAnswers`. */
   holdAnswers(api: KafkaApi, times = 1): Promise<SeenRequest> {
     return this.#rule(api, "hold-answer", times);
+  }
+
+  /** The broker takes the next `times` produces, and its answers say that it has not, with this code for their first partition. */
+  belie(code: number, times = 1): Promise<SeenRequest> {
+    return this.#rule("Produce", { code }, times);
   }
 
   releaseAnswers(): void {
@@ -231,6 +236,10 @@ export class KafkaProxy extends TcpProxy {
         client.resetAndDestroy();
         target.destroy();
       }
+      if (typeof expected.rule.act === "object") {
+        frame.writeInt16BE(expected.rule.act.code, errorAt(frame));
+        client.write(frame);
+      }
       if (expected.rule.act === "hold-answer") this.#late.push(() => void client.write(frame));
       expected.rule.met(expected.seen);
     });
@@ -238,13 +247,14 @@ export class KafkaProxy extends TcpProxy {
   }
 }
 
-/**
- * Whether the answer to a produce says that its first partition was taken. Up to version 8 it is: length, correlation id, count of
- * topics, name, count of partitions, partition, error.
- */
-function isTaken(answer: Buffer): boolean {
+/** Where the answer to a produce says what became of its first partition. Up to version 8 it is: length, correlation id, count of topics, name, count of partitions, partition, error. */
+function errorAt(answer: Buffer): number {
   const afterName = 4 + 4 + 4 + 2 + answer.readInt16BE(12);
-  return answer.readInt16BE(afterName + 4 + 4) === 0;
+  return afterName + 4 + 4;
+}
+
+function isTaken(answer: Buffer): boolean {
+  return answer.readInt16BE(errorAt(answer)) === 0;
 }
 
 function nameOf(number: number): KafkaApi | number {

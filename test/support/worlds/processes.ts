@@ -33,6 +33,8 @@ export interface Starting {
   readonly session?: { readonly id: string; readonly goal: GoalGiven };
   readonly only?: readonly string[];
   readonly carry?: string;
+  /** Most that its heap may hold, in MiB; default: what Node takes. */
+  readonly heapMiB?: number;
   /** From which level on its log speaks (default `error`). */
   readonly logLevel?: "info";
 }
@@ -132,9 +134,9 @@ export class ProcessWorld {
   }
 
   async start(starting: Starting = {}): Promise<LoopProcess> {
-    const { session, only = session ? [session.id] : [], roles, carry } = starting;
+    const { session, only = session ? [session.id] : [], roles, carry, heapMiB } = starting;
     const args = [
-      program, "--data", this.folder, "--target", this.server.url, ...only.flatMap((id) => ["--only", id]),
+      ...(heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`]), program, "--data", this.folder, "--target", this.server.url, ...only.flatMap((id) => ["--only", id]),
       ...(roles === undefined ? [] : ["--roles", roles]), ...(carry === undefined ? [] : ["--carry", carry]),
       ...(session ? ["--id", session.id, "--goal", JSON.stringify(goalOf(session.goal))] : []),
     ];

@@ -14,6 +14,8 @@ export type Positions = ReadonlyMap<number, Offset>;
 export interface Subscription {
   /** Resolves once everything appended before the call has been handed to the listener; throws `ledger_closed` where that cannot come. */
   caughtUp(): Promise<void>;
+  /** Where a log uses offsets up for what is no entry: next position of each partition, everything before which has been handed on. */
+  readonly passed?: Positions;
   close(): Promise<void>;
 }
 

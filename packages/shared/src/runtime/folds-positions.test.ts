@@ -70,3 +70,20 @@ test("a history that could not be read is read again, and nothing before it coun
   await clock.settle();
   expect([changed, folds.folded().get(partition)]).toEqual([[quick, slow], before + 2]);
 });
+
+test("F47 positions pass offsets that are used up by what is no entry, and are never behind an entry that was handed over", async () => {
+  const ledger = createMemoryLedger({ clock, ids: createSeededIds(1), partitions: 1 }).handle();
+  const passed = new Map<number, Offset>();
+  const subscribe: Ledger["subscribe"] = async (...args) => {
+    const subscription = await ledger.subscribe(...args);
+    return { caughtUp: () => subscription.caughtUp(), close: () => subscription.close(), passed };
+  };
+  const folds = new Folds({ ledger: { ...ledger, subscribe }, ids, report: () => undefined });
+  await folds.start(await ledger.end());
+  await ledger.append(quick, [submit(quick)]);
+  await folds.caughtUp();
+  const next = (await ledger.end()).get(0) as Offset;
+  expect([folds.handed().get(0), folds.folded().get(0)]).toEqual([next, next]);
+  passed.set(0, (next + 2) as Offset);
+  expect([folds.handed().get(0), folds.folded().get(0)]).toEqual([next + 2, next + 2]);
+});

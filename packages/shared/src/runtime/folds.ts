@@ -91,12 +91,12 @@ export class Folds {
     return this.#options.only === undefined;
   }
   /** Next offset that is handed to the fold, of each partition that is followed. Whoever listens from now on hears of every entry from there on. */
-  handed(): ReadonlyMap<number, Offset> {
-    return new Map(this.#next);
+  handed(): Map<number, Offset> {
+    return new Map([...this.#next].map(([partition, next]) => [partition, Math.max(next, this.#subscription?.passed?.get(partition) ?? 0) as Offset]));
   }
   /** Next offset of each partition that is followed: every entry before it, from where this began, has been folded. */
   folded(): Map<number, Offset> {
-    const positions = new Map(this.#next);
+    const positions = this.handed();
     if (this.#loading.size + this.#missed.size + this.#gaps.size === 0 && this.#listeners.allHeard) return positions;
     const queues = [...[...this.#loading.values()].map((one) => one.queued), ...this.#missed.values()];
     const gaps = [...this.#gaps].flatMap(({ gap, next }) => (gap ? { partition: gap.partition, offset: Math.max(gap.first, next) as Offset } : []));

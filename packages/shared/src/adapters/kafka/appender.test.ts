@@ -2,6 +2,8 @@
 import { createSystemClock } from "../system/clock.ts";
 import { describe, expect, it } from "vitest";
 import { Appender } from "./appender.ts";
+import type { LoopledgerError } from "../../core/errors.ts";
+import { unreachable } from "./patience.ts";
 import { Shown } from "./reading.ts";
 import type { Topology } from "./topology.ts";
 import type { ProducedPart, WireRecord } from "./wire.ts";
@@ -17,7 +19,7 @@ const record = (value: string): WireRecord => ({ key: "k", value, headers: {} })
 const all = (sent: Sent): readonly Partial<ProducedPart>[] => [...sent.parts.keys()].map((partition) => ({ partition, errorCode: 0 }));
 
 /** Four partitions on two nodes; answers come from the script, then everything is taken. */
-function scripted(script: readonly Answer[], idle?: () => number) {
+function scripted(script: readonly Answer[], { idle, writeMs = 10_000 }: { readonly idle?: () => number; readonly writeMs?: number } = {}) {
   const sends: Sent[] = [];
   const answers = [...script];
   const ends = new Map<number, number>();
@@ -34,18 +36,19 @@ function scripted(script: readonly Answer[], idle?: () => number) {
     }) }] };
   };
   const topology = {
-    topic: "t", isLedger: true, limits: { readMs: 10_000, writeMs: 10_000 },
+    topic: "t", isLedger: true, limits: { readMs: 10_000, writeMs },
     byLeader: (partitions: Iterable<number>) => Map.groupBy(partitions, (partition) => (partition < 2 ? 1 : 2)),
     link: async (node: number) => ({ request: async (_api: string, args: Parameters<typeof request>[1]) => request(node, args) }),
     pause: () => new Promise<void>((done) => setImmediate(done)),
     refresh: async () => undefined,
   } as unknown as Topology;
   const lost: unknown[] = [];
+  const told: LoopledgerError[] = [];
   const shown = new Shown();
   const appender = new Appender({
-    topology, clock: createSystemClock(), shown, check: async () => undefined, lost: (error) => void lost.push(error), troubled: () => undefined, ...(idle && { idle }),
+    topology, clock: createSystemClock(), shown, check: async () => undefined, lost: (error) => void lost.push(error), troubled: (error) => void told.push(unreachable("t", error)), ...(idle && { idle }),
   }, 4);
-  return { appender, sends, lost, shown };
+  return { appender, sends, lost, told, shown };
 }
 
 describe("sends to Kafka", () => {
@@ -86,6 +89,24 @@ describe("sends to Kafka", () => {
     const { appender } = scripted(Array.from({ length: 4 }, () => tooLarge));
     const results = await Promise.allSettled(["a", "huge", "b"].map((value) => appender.add(0, [record(value)], 100)));
     expect(results.map((result) => (result.status === "rejected" ? result.reason.code : "written"))).toEqual(["written", "batch_too_large", "written"]);
+  });
+
+  it("F34 tell an outage once, however many tries it takes, and once more where a broker says what mends it; the next outage is told anew", async () => {
+    const away: Answer = () => new Error("away");
+    const short: Answer = () => [{ partition: 0, errorCode: 19 }];
+    const { appender, told } = scripted([away, away, away, short, short, away, all, away, away]);
+    await appender.add(0, [record("a")], 100);
+    expect(told).toMatchObject([
+      { message: expect.stringContaining("away"), next: expect.not.stringContaining("min.insync.replicas") },
+      { message: expect.stringContaining("partition 0 of t: NOT_ENOUGH_REPLICAS"), next: expect.stringContaining("min.insync.replicas") },
+    ]);
+    await appender.add(0, [record("b")], 100);
+    expect(told.slice(2)).toMatchObject([{ message: expect.stringContaining("away") }]);
+  });
+
+  it("F34 say to their caller what mends it where it does not pass in time", async () => {
+    const { appender } = scripted(Array.from({ length: 9 }, (): Answer => () => [{ partition: 0, errorCode: 20 }]), { writeMs: -1 });
+    await expect(appender.add(0, [record("a")], 100)).rejects.toMatchObject({ code: "ledger_unreachable", next: expect.stringContaining("min.insync.replicas") });
   });
 
   it("find the ledger lost where records went before what had been read", async () => {

@@ -12,7 +12,7 @@
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/index.ts";
 import { AppendLane, type Parcel } from "./append-lane.ts";
-import { codeMeaning, codeName } from "./broker-codes.ts";
+import { BrokerAnswer, codeMeaning, codeName } from "./broker-codes.ts";
 import { pauseAfter, Recovery, unreachable } from "./patience.ts";
 import type { Shown } from "./reading.ts";
 import type { Topology } from "./topology.ts";
@@ -29,7 +29,7 @@ export interface AppenderOptions {
   readonly lost: (error: LoopledgerError) => void;
   /** Told where a partition goes on behind what was just acknowledged. */
   readonly written?: (partition: number, next: number) => void;
-  /** An outage has begun. */
+  /** An outage has begun, or a broker says for the first time in one what mends it. One is over when no partition waits for another try. */
   readonly troubled: (error: unknown) => void;
   /** How long the process has been idle so far, in ms; default: what Node tells of its event loop. */
   readonly idle?: () => number;
@@ -45,6 +45,8 @@ export class Appender {
   readonly #ways: Ways;
   #idlers: (() => void)[] = [];
   #isScheduled = false;
+  /** What was told of the outage that goes on: what mends it, or null where nobody knows. */
+  readonly #told = new Set<string | null>();
 
   constructor(options: AppenderOptions, partitions: number) {
     this.#options = options;
@@ -145,6 +147,7 @@ export class Appender {
       if (Number(part.baseOffset) >= read) {
         this.#options.written?.(lane.partition, Number(part.baseOffset) + count);
         lane.written();
+        if (this.#told.size > 0 && this.#lanes.every(({ tries }) => tries === 0)) this.#told.clear();
       } else this.#lose(new LoopledgerError("ledger_lost", `A record went to offset ${part.baseOffset} of ${where}, and it had been read up to ${read}: the log is another one.`));
       return;
     }
@@ -159,19 +162,26 @@ export class Appender {
         lane.refused(refusal(where, part.errorCode));
         break;
       case "again": case "no_topic": case "out_of_range":
-        this.#again(lane, new Error(`${where}: ${codeName(part.errorCode)}.`));
+        this.#again(lane, new BrokerAnswer({ topic: this.#options.topology.topic, partition: part.partition }, part.errorCode));
         break;
     }
   }
 
   /** Rests, looks where the partition is led now and that it is the same one, and lets it be sent again. */
   #again(lane: AppendLane, failure: unknown): void {
-    const { clock, topology, troubled } = this.#options;
+    const { clock, topology } = this.#options;
     lane.isBusy = true;
     lane.tries += 1;
     if (lane.expire(clock.monotonic() - topology.limits.writeMs, unreachable(topology, failure))) this.#settle();
-    if (lane.tries > 1) troubled(failure);
+    if (lane.tries > 1) this.#tell(failure);
     void this.#rest(lane);
+  }
+
+  #tell(failure: unknown): void {
+    const mend = failure instanceof BrokerAnswer ? failure.mend : null;
+    if (this.#told.has(mend) || (mend === null && this.#told.size > 0)) return;
+    this.#told.add(mend);
+    this.#options.troubled(failure);
   }
 
   async #rest(lane: AppendLane): Promise<void> {

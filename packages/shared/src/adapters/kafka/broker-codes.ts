@@ -38,3 +38,18 @@ export function codeMeaning(code: number): CodeMeaning {
   if (BAD_RECORD.has(code)) return "bad_record";
   return REFUSED.has(code) ? "refused" : "again";
 }
+
+const TOO_FEW_COPIES: ReadonlySet<number> = new Set([19, 20]);
+
+/** What a broker answers for a partition instead of doing what it was asked for. */
+export class BrokerAnswer extends Error {
+  /** What a person does where another try does not help; null where nothing is known. */
+  readonly mend: string | null;
+
+  constructor({ topic, partition }: { readonly topic: string; readonly partition: number }, code: number) {
+    const isShort = TOO_FEW_COPIES.has(code);
+    super(`partition ${partition} of ${topic}: ${codeName(code)}${isShort ? ", fewer brokers have its records than min.insync.replicas demands" : ""}.`);
+    this.name = "BrokerAnswer";
+    this.mend = isShort ? `Bring back the brokers that hold copies of ${topic}: what waits then goes on by itself. Where they do not come back, lower its min.insync.replicas to the number that is left, or give it copies on other brokers.` : null;
+  }
+}

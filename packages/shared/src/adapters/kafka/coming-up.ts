@@ -2,6 +2,7 @@
 
 /** Milliseconds after which it is told. */
 export const COMING_UP_MS = 10_000;
+const ASK_AGAIN_MS = 100;
 const passing: ReadonlySet<unknown> = new Set(["GROUP_LOAD_IN_PROGRESS", "GROUP_COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR_FOR_GROUP"]);
 
 export class ComingUp {
@@ -20,6 +21,21 @@ export class ComingUp {
   /** The group has been joined: what comes later begins anew. */
   isUp(): void {
     this.#since = null;
+  }
+}
+
+/** What the coordinator answers once it is up; where it is not within the time that this may take, and for all other errors, the error is thrown. */
+export async function onceUp<T>(ask: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPassing(error) || performance.now() - startedAt >= COMING_UP_MS) throw error;
+      await new Promise((again) => {
+        setTimeout(again, ASK_AGAIN_MS);
+      });
+    }
   }
 }
 

@@ -13,9 +13,9 @@ import type { FetchedRecord, WireRecord } from "./wire.ts";
 const FRAME_MARK = 0;
 const FRAME_BYTES = 5;
 
-/** The entry that a record is; null for a marker of a foreign transaction, which is no record. */
+/** The entry that a record is; null for what is none: a marker of a transaction, and what was taken back. */
 export function toEntry(partition: number, record: FetchedRecord): LogEntry | null {
-  if (record.isControlRecord) return null;
+  if (record.isNoRecord) return null;
   return {
     partition, offset: Number(record.offset) as Offset, time: Number(record.timestamp) as LogTime,
     key: record.key === null ? "" : record.key.toString("utf8"), value: textOf(record.value),

@@ -1,6 +1,7 @@
 /** The goals topic: members of one consumer group share its partitions, and whoever puts a record back writes to it as any producer does. */
 import type { Clock, Ids, Inbox, InboxHandler, InboxReader, RawContent } from "../../ports/index.ts";
 import type { KafkaConnection } from "./connection.ts";
+import { watchHeldUp } from "./held-up.ts";
 import { Lazily } from "./topic-log.ts";
 import { openTopicReader } from "./topic-reader.ts";
 import { openTopicWriter } from "./topic-writer.ts";
@@ -23,14 +24,17 @@ export function openKafkaInbox({ connection, prefix, clock, ids, log }: KafkaInb
   return {
     topic,
     read: async (handler) => {
-      const reader = await readGroup({ connection, topic, group: `${prefix}.intake` }, handler);
-      readers.add(reader);
-      return {
+      const group = await readGroup({ connection, topic, group: `${prefix}.intake` }, handler);
+      const unwatch = watchHeldUp({ connection, topic, clock, tell: handler.troubled });
+      const reader = {
         close: async () => {
           readers.delete(reader);
-          await reader.close();
+          unwatch();
+          await group.close();
         },
       };
+      readers.add(reader);
+      return reader;
     },
     put: async ({ key, value, headers, repeats }: RawContent) => (await writer.get()).write([{ key, value, headers, repeats }]),
     close: async () => {

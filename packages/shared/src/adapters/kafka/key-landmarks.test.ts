@@ -33,9 +33,9 @@ class LogReading extends Reading {
   override async piece(partition: number, { from, bytesMax }: { readonly from: number; readonly bytesMax: number }): Promise<FetchedPart> {
     if (bytesMax > 1 << 20) this.walked.push(from);
     const messages = this.#log.slice(from, from + piece).map((key, at): FetchedRecord => ({
-      offset: String(from + at), timestamp: "0", key: Buffer.from(key), value: Buffer.from(`${key} at ${from + at}`), headers: {}, isControlRecord: false,
+      offset: String(from + at), timestamp: "0", key: Buffer.from(key), value: Buffer.from(`${key} at ${from + at}`), headers: {}, isNoRecord: false,
     }));
-    return { partition, errorCode: 0, highWatermark: String(this.#log.length), messages };
+    return { partition, errorCode: 0, lastStableOffset: String(this.#log.length), end: String(this.#log.length), messages };
   }
   async of(key: string): Promise<(string | null)[]> {
     return (await this.entriesOf(0, key, 0)).map(({ value }) => value);

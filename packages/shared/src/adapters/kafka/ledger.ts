@@ -8,6 +8,7 @@ import { Appender } from "./appender.ts";
 import { registerCodecs } from "./codecs.ts";
 import type { KafkaConnection } from "./connection.ts";
 import { sizeOf, toRecord } from "./entries.ts";
+import { HeldUp } from "./held-up.ts";
 import { afterOtherCount, establishIdentity, type Identity, partitionsAtBeginning } from "./identity.ts";
 import { isClosedError, meetTopic, unreachable } from "./patience.ts";
 import { Reading, Shown } from "./reading.ts";
@@ -79,6 +80,7 @@ class KafkaLedger implements Ledger {
   readonly #shown = new Shown();
   readonly #reading: Reading;
   readonly #appender: Appender;
+  readonly #held: HeldUp;
   readonly #subscriptions = new Set<LedgerSubscription>();
   #identity: Identity | null = null;
   #broken: LoopledgerError | null = null;
@@ -89,13 +91,20 @@ class KafkaLedger implements Ledger {
   #names = 0;
 
   constructor(topology: Topology, options: KafkaLedgerOptions) {
-    const { clock, landmarks: store } = options;
+    const { clock, connection, landmarks: store, log } = options;
     const shown = this.#shown;
     this.#options = options;
     this.#topology = topology;
     this.partitions = topology.partitions;
+    this.#held = new HeldUp({ connection, topic: topology.topic, clock, tell: (error) => log?.(error) });
     this.#reading = new Reading({ topology, clock, shown, check: this.#check, landmarks: store && { store, ledgerId: () => this.ledgerId } });
-    this.#appender = new Appender({ topology, clock, shown, check: this.#check, lost: this.#lose, troubled: this.#trouble }, this.partitions);
+    // Reads that go on end no outage of those who write.
+    const troubled = (error: unknown): void => {
+      if (!this.#isClosed) log?.(unreachable(topology.topic, error));
+    };
+    // Acknowledged is as good as shown: who appended and then reads is to find it, also where it stands behind a transaction that is not over.
+    const written = (partition: number, next: number): void => shown.note(partition, next);
+    this.#appender = new Appender({ topology, clock, shown, written, check: this.#check, lost: this.#lose, troubled }, this.partitions);
   }
 
   get ledgerId(): string {
@@ -145,7 +154,7 @@ class KafkaLedger implements Ledger {
     const { clock } = this.#options;
     this.#names += 1;
     const subscription = new LedgerSubscription({
-      topology: this.#topology, clock, shown: this.#shown, keys: this.#reading.keys, name: `subscription-${this.#names}`, from, listener,
+      topology: this.#topology, clock, shown: this.#shown, keys: this.#reading.keys, held: this.#held, name: `subscription-${this.#names}`, from, listener,
       flushed: () => this.#flushed(), ends: (partitions) => this.#orLose(this.#reading.ends(partitions)), check: this.#check,
       lost: this.#lose, troubled: this.#trouble, healthy: this.#heal, threw: (error) => this.#options.log?.(error), closed: (one) => this.#subscriptions.delete(one),
     });
@@ -183,7 +192,7 @@ class KafkaLedger implements Ledger {
     }
   }
 
-  /** An outage is told once, when it begins. */
+  /** An outage of those who read is told once, when it begins. */
   readonly #trouble = (error: unknown): void => {
     if (this.#isTroubled || this.#isClosed) return;
     this.#isTroubled = true;

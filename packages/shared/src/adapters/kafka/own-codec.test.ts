@@ -104,7 +104,7 @@ describe("answers that we read ourselves", () => {
   it("to Fetch are there at once where nothing is compressed, and later where something is", async () => {
     registerCodecs();
     const plain = own("Fetch", 11, fetchArgs).decode(fetched([batch(), Buffer.alloc(0)])) as unknown as Record<string, unknown>;
-    expect(plain).toMatchObject({ clientSideThrottleTime: 21, responses: [{ topicName: "tópic", partitions: [{ partition: 0, errorCode: 0, highWatermark: 77 }, { partition: 1, errorCode: 6, messages: [] }] }] });
+    expect(plain).toMatchObject({ clientSideThrottleTime: 21, responses: [{ topicName: "tópic", partitions: [{ partition: 0, errorCode: 0, lastStableOffset: 77, end: 77 }, { partition: 1, errorCode: 6, messages: [] }] }] });
     const answer = own("Fetch", 11, fetchArgs).decode(fetched([batch(), Buffer.concat([batch(), await compressed(), batch()])]));
     expect(answer).toBeInstanceOf(Promise);
     const later = await answer as unknown as { responses: readonly { partitions: readonly { messages: readonly { offset: number; value: Buffer | null }[] }[] }[] };

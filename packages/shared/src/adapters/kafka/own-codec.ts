@@ -4,6 +4,7 @@
  */
 import { decodeBatches, longAt, type PlannedBatch, planBatch, putBatch, putLong } from "./record-batch.ts";
 import type { FetchedPart, WireRecord } from "./records.ts";
+import { TakenBack } from "./taken-back.ts";
 
 /** What a Produce request is made of. */
 export interface ProduceArgs {
@@ -39,7 +40,6 @@ const fetchVersion = 11;
 const noText = -1;
 const noEpoch = -1;
 const noOffset = -1;
-const abortedBytes = 16;
 
 /** Null where this version is none that is known here. */
 export function ownCall(api: string, version: number, args: object): OwnCall | null {
@@ -213,12 +213,12 @@ function decodeFetch(raw: Buffer): Fetched | null | Promise<Fetched | null> {
 function decodePart(answer: Answer): Part {
   const partition = answer.int32();
   const errorCode = answer.int16();
-  const highWatermark = answer.long();
+  const end = answer.long();
+  const lastStableOffset = answer.long();
   answer.long();
-  answer.long();
-  answer.take(Math.max(0, answer.int32()) * abortedBytes);
+  const aborted = answer.list(() => ({ producerId: answer.long(), firstOffset: answer.long() }));
   answer.int32();
-  const part: Omit<Part, "messages"> = { partition, errorCode, highWatermark };
+  const part: Omit<Part, "messages"> = { partition, errorCode, lastStableOffset, end };
   const records = answer.take(Math.max(0, answer.int32()));
   // A part that cannot be read says so, and takes no other one with it.
   const tell = (damage: unknown): readonly [] => {
@@ -226,7 +226,7 @@ function decodePart(answer: Answer): Part {
     return [];
   };
   try {
-    const messages = decodeBatches(records, tell);
+    const messages = decodeBatches(records, aborted.length === 0 ? { tell } : { tell, takenBack: new TakenBack(aborted) });
     return Object.assign(part, { messages: messages instanceof Promise ? messages.catch((error: unknown) => [...tell(error)]) : messages });
   } catch (error) {
     return Object.assign(part, { messages: [...tell(error)] });

@@ -7,6 +7,7 @@
  */
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/index.ts";
+import { BrokerAnswer } from "./broker-codes.ts";
 import { type KafkaConnection, troubleOf } from "./connection.ts";
 import { type Topology, TopicMissing, TopologyClosed } from "./topology.ts";
 
@@ -33,7 +34,8 @@ export interface Unreached {
 export function unreachable({ topic, connection }: Unreached, cause: unknown): LoopledgerError {
   const trouble = troubleOf(cause, connection);
   const detail = trouble?.why ?? (cause instanceof Error ? cause.message : String(cause));
-  return new LoopledgerError("ledger_unreachable", `The topic ${topic} cannot be reached: ${detail}`, { cause, ...(trouble && { next: trouble.next }) });
+  const next = trouble?.next ?? (cause instanceof BrokerAnswer ? cause.mend : null);
+  return new LoopledgerError("ledger_unreachable", `The topic ${topic} cannot be reached: ${detail}`, { cause, ...(next !== null && { next }) });
 }
 
 export function topicGone(topic: string): LoopledgerError {

@@ -24,9 +24,9 @@ class CountedReading extends Reading {
     await this.gate;
     if (this.failure !== null) throw this.failure;
     const messages = this.log.slice(from, from + 2).map((key, i): FetchedRecord => ({
-      offset: String(from + i), timestamp: "0", key: Buffer.from(key), value: Buffer.from(`${key} at ${from + i}`), headers: {}, isControlRecord: false,
+      offset: String(from + i), timestamp: "0", key: Buffer.from(key), value: Buffer.from(`${key} at ${from + i}`), headers: {}, isNoRecord: false,
     }));
-    return { partition, errorCode: 0, highWatermark: String(this.log.length), messages };
+    return { partition, errorCode: 0, lastStableOffset: String(this.log.length), end: String(this.log.length), messages };
   }
   async of(key: string, from = 0): Promise<(string | null)[]> {
     return (await this.entriesOf(0, key, from)).map(({ value }) => value);

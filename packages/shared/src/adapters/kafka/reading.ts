@@ -208,11 +208,11 @@ export class Reading {
         if (offset < next) continue;
         next = offset + 1;
         this.#shown.note(partition, next);
-        if (record.key !== null) this.keys.note(partition, record.key.toString("utf8"), offset);
+        if (record.key !== null && !record.isNoRecord) this.keys.note(partition, record.key.toString("utf8"), offset);
         if (!visit(record)) return;
       }
       this.keys.cover(partition, { from: start, to: next });
-      if (next >= Math.max(Number(part.highWatermark), least)) return;
+      if (next >= Math.max(Number(part.lastStableOffset), least)) return;
       maxWaitMs = next === start ? LAG_WAIT_MS : 0;
     }
   }

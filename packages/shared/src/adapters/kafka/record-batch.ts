@@ -6,10 +6,12 @@
  *     checksum is not that of its bytes is never taken for what somebody wrote: it is told, what stands before it is given, and nothing
  *     behind it.
  * B3. Offsets and times up to 2^53 are exact.
+ * B4. Markers of transactions, and what a transaction wrote that was taken back, keep their offsets and are told as no records.
  */
 import { decompress } from "./codecs.ts";
 import { checksum } from "./crc32c.ts";
 import type { FetchedRecord, WireRecord } from "./records.ts";
+import { nothingTakenBack, type TakenBack } from "./taken-back.ts";
 
 /** Where what stands in a batch, in bytes from its beginning. */
 const at = { length: 8, epoch: 12, magic: 16, checksum: 17, attributes: 21, lastDelta: 23, firstTime: 27, maxTime: 35, producer: 43, producerEpoch: 51, sequence: 53, count: 57, records: 61 } as const;
@@ -18,6 +20,7 @@ const format = 2;
 const none = -1;
 const codecMask = 0x07;
 const appendTimeMask = 0x08;
+const transactionMask = 0x10;
 const controlMask = 0x20;
 const high = 2 ** 32;
 
@@ -176,10 +179,10 @@ class BatchRecord implements FetchedRecord {
   readonly timestamp: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  readonly isControlRecord: boolean;
+  readonly isNoRecord: boolean;
   readonly #headers: Buffer;
 
-  constructor(cursor: Cursor, batch: { readonly offset: number; readonly firstTime: number; readonly time: number | null; readonly isControl: boolean }) {
+  constructor(cursor: Cursor, batch: { readonly offset: number; readonly firstTime: number; readonly time: number | null; readonly isNoRecord: boolean }) {
     const length = cursor.varint();
     const end = cursor.at + length;
     cursor.at += 1;
@@ -188,7 +191,7 @@ class BatchRecord implements FetchedRecord {
     this.offset = batch.offset + cursor.varint();
     this.key = cursor.field();
     this.value = cursor.field();
-    this.isControlRecord = batch.isControl;
+    this.isNoRecord = batch.isNoRecord;
     this.#headers = cursor.bytes.subarray(cursor.at, end);
     cursor.at = end;
   }
@@ -234,42 +237,53 @@ function codecOf(batch: Buffer): number {
   return batch.readInt16BE(at.attributes) & codecMask;
 }
 
+/** What is read, and by what it is judged. */
+interface Piece {
+  readonly records: FetchedRecord[];
+  readonly takenBack: TakenBack;
+  readonly tell: Tell;
+}
+
 /** Adds what stands in a batch, whose records lie in `body` from a place on. */
-function takeBatch(records: FetchedRecord[], batch: Buffer, { body, start }: { readonly body: Buffer; readonly start: number }): void {
+function takeBatch({ records, takenBack }: Piece, batch: Buffer, { body, start }: { readonly body: Buffer; readonly start: number }): void {
   const attributes = batch.readInt16BE(at.attributes);
+  const isControl = (attributes & controlMask) !== 0;
+  const offset = longAt(batch, 0);
+  const isTakenBack = (attributes & transactionMask) !== 0 && takenBack.has(longAt(batch, at.producer), offset + batch.readInt32BE(at.lastDelta));
   const about = {
-    offset: longAt(batch, 0), firstTime: longAt(batch, at.firstTime), isControl: (attributes & controlMask) !== 0,
+    offset, firstTime: longAt(batch, at.firstTime), isNoRecord: isControl || isTakenBack,
     time: (attributes & appendTimeMask) === 0 ? null : longAt(batch, at.maxTime),
   };
   const cursor = new Cursor(body, start);
   for (let left = batch.readInt32BE(at.count); left > 0; left--) records.push(new BatchRecord(cursor, about));
+  if (isControl) takenBack.mark(longAt(batch, at.producer), records.at(-1)?.key ?? null);
 }
 
 /**
  * The records of the whole batches of a piece; null where one of them is of a format before this one, and a promise only where one is
  * compressed: what is written here never is.
  */
-export function decodeBatches(bytes: Buffer, tell: Tell = refuse): FetchedRecord[] | null | Promise<FetchedRecord[] | null> {
-  const records: FetchedRecord[] = [];
+export function decodeBatches(bytes: Buffer, { tell = refuse, takenBack = nothingTakenBack }: Partial<Piece> = {}): FetchedRecord[] | null | Promise<FetchedRecord[] | null> {
+  const piece: Piece = { records: [], takenBack, tell };
   for (let from = 0; ; ) {
     const batch = batchAt(bytes, from, tell);
     if (batch === null) return null;
-    if (batch === undefined) return records;
-    if (codecOf(batch) !== 0) return decodeFrom(bytes, from, { records, tell });
-    takeBatch(records, batch, { body: batch, start: at.records });
+    if (batch === undefined) return piece.records;
+    if (codecOf(batch) !== 0) return decodeFrom(bytes, from, piece);
+    takeBatch(piece, batch, { body: batch, start: at.records });
     from += batch.length;
   }
 }
 
 /** Goes on with a piece in which batches are compressed. */
-async function decodeFrom(bytes: Buffer, begin: number, { records, tell }: { readonly records: FetchedRecord[]; readonly tell: Tell }): Promise<FetchedRecord[] | null> {
+async function decodeFrom(bytes: Buffer, begin: number, piece: Piece): Promise<FetchedRecord[] | null> {
   for (let from = begin; ; ) {
-    const batch = batchAt(bytes, from, tell);
+    const batch = batchAt(bytes, from, piece.tell);
     if (batch === null) return null;
-    if (batch === undefined) return records;
+    if (batch === undefined) return piece.records;
     const codec = codecOf(batch);
-    if (codec === 0) takeBatch(records, batch, { body: batch, start: at.records });
-    else takeBatch(records, batch, { body: await decompress(codec, batch.subarray(at.records)), start: 0 });
+    if (codec === 0) takeBatch(piece, batch, { body: batch, start: at.records });
+    else takeBatch(piece, batch, { body: await decompress(codec, batch.subarray(at.records)), start: 0 });
     from += batch.length;
   }
 }

@@ -13,12 +13,16 @@ export interface FetchedRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers: Readonly<Record<string, Buffer | readonly Buffer[] | undefined>>;
-  readonly isControlRecord: boolean;
+  /** A marker of a transaction, or part of one that was taken back: its offset is used up, and that is all. */
+  readonly isNoRecord: boolean;
 }
 export interface FetchedPart {
   readonly partition: number;
   readonly errorCode: number;
-  readonly highWatermark: number | string;
+  /** Where the partition ends for a reader: what lies behind it is part of transactions that are not over, or stands behind one. */
+  readonly lastStableOffset: number | string;
+  /** Where it ends for those who write. */
+  readonly end: number | string;
   readonly messages: readonly FetchedRecord[];
   /** Why what lies behind them cannot be read. */
   readonly damage?: unknown;

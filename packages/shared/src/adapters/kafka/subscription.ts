@@ -6,9 +6,11 @@
  * S3. An offset that is gone ends the subscription with `ledger_lost`; those who wait for it are told.
  * S4. A listener that throws is handed the same entries again after a pause, before any later one of their partition.
  */
+import type { Offset } from "../../core/brand.ts";
 import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
 import type { Clock, LogEntry, Positions, Subscription } from "../../ports/index.ts";
 import { toEntry } from "./entries.ts";
+import type { HeldUp } from "./held-up.ts";
 import type { KeyIndex } from "./key-index.ts";
 import type { Link } from "./link.ts";
 import { pauseAfter, Recovery } from "./patience.ts";
@@ -22,6 +24,8 @@ export interface SubscriptionOptions {
   readonly shown: Shown;
   /** Told of every record that is read. */
   readonly keys: KeyIndex;
+  /** Told up to where each partition may be read. */
+  readonly held: HeldUp;
   /** Sets its connections apart from those of other subscriptions. */
   readonly name: string;
   readonly from: Positions;
@@ -57,7 +61,7 @@ interface Waiter {
 
 export class LedgerSubscription implements Subscription {
   readonly #options: SubscriptionOptions;
-  readonly #next: Map<number, number>;
+  readonly #next: Map<number, Offset>;
   readonly #lanes = new Set<number | null>();
   /** Lanes that fail again and again: while there is one, another one's answer ends no outage. */
   readonly #failing = new Set<number | null>();
@@ -74,6 +78,10 @@ export class LedgerSubscription implements Subscription {
     this.#recovery = new Recovery(options.topology, options.clock);
     this.#unlisten = options.topology.listen(() => this.#assign());
     this.#assign();
+  }
+
+  get passed(): Positions {
+    return this.#next;
   }
 
   async caughtUp(): Promise<void> {
@@ -182,11 +190,12 @@ export class LedgerSubscription implements Subscription {
   }
 
   /** False where the listener threw: the reader then stands where it stood. */
-  #take({ partition, messages }: FetchedPart): boolean {
+  #take({ partition, messages, lastStableOffset, end }: FetchedPart): boolean {
     const from = this.#next.get(partition);
     if (from === undefined || this.#over !== null) return true;
-    const { keys, shown } = this.#options;
-    let next = from;
+    const { keys, shown, held } = this.#options;
+    held.see(partition, { stable: Number(lastStableOffset), end: Number(end) });
+    let next: number = from;
     const entries: LogEntry[] = [];
     for (const message of messages) {
       const offset = Number(message.offset);
@@ -200,7 +209,7 @@ export class LedgerSubscription implements Subscription {
     keys.cover(partition, { from, to: next });
     shown.note(partition, next);
     if (entries.length > 0 && !this.#hand(entries)) return false;
-    this.#next.set(partition, next);
+    this.#next.set(partition, next as Offset);
     return true;
   }
 

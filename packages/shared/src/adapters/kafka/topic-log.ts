@@ -66,7 +66,7 @@ export class TopicLog {
         const offset = Number(record.offset);
         if (offset < next || offset >= end) continue;
         next = offset + 1;
-        if (!record.isControlRecord) visit(record);
+        if (!record.isNoRecord) visit(record);
       }
       // Offsets without a record behind them stand at the end of what a transaction left.
       if (next === at) return;

@@ -12,7 +12,7 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
 import { LoopledgerError } from "../../core/errors.ts";
 import { registerCodecs } from "./codecs.ts";
-import { ComingUp } from "./coming-up.ts";
+import { ComingUp, onceUp } from "./coming-up.ts";
 import { connectKafka, type KafkaConnection } from "./connection.ts";
 import { unreachable } from "./patience.ts";
 
@@ -78,7 +78,7 @@ export async function openTopicReader(options: TopicReaderOptions): Promise<Topi
     await consumer.commitOffsets([{ topic: options.topic, partition, offset }]);
     consumer.seek({ topic: options.topic, partition, offset });
   };
-  const member = new Member(options, { move, committed: () => admin.fetchOffsets({ groupId: options.group, topics: [options.topic] }), bounds: () => admin.fetchTopicOffsets(options.topic) });
+  const member = new Member(options, { move, committed: () => onceUp(() => admin.fetchOffsets({ groupId: options.group, topics: [options.topic] })), bounds: () => admin.fetchTopicOffsets(options.topic) });
   const comingUp = new ComingUp();
   consumer.on(consumer.events.GROUP_JOIN, () => {
     comingUp.isUp();
