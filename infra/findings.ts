@@ -49,7 +49,7 @@ async function besideBeginning(found: readonly Finding[], connection: KafkaConne
 }
 
 /** The brokers and the topics of the prefix. Settings that are `spared` are not looked at. */
-export async function findKafka(connection: KafkaConnection, prefix: string, spared: readonly string[] = []): Promise<readonly Finding[]> {
+async function findKafka(connection: KafkaConnection, prefix: string, spared: readonly string[] = []): Promise<readonly Finding[]> {
   const addresses = connection.brokers.join(", ");
   let admin: KafkaAdmin | null = null;
   try {
@@ -80,7 +80,7 @@ function findTopic(wanted: WantedTopic, facts: TopicFacts | undefined, { brokers
   return fine(name, `${facts.partitions} partitions, replication ${facts.replication}, ${settings}${copies}`);
 }
 
-export async function findRedis(url: string | null): Promise<Finding> {
+async function findRedis(url: string | null): Promise<Finding> {
   if (url === null) return wrong("redis", "LOOPLEDGER_REDIS_URL is not set; leases and views need a Redis", bringUp);
   const { lookAtRedis } = await import("@loopledger/shared/redis");
   const { ok, detail, fix, reachable } = await lookAtRedis({ url, clock: createSystemClock(), log: { warn: () => undefined } });
@@ -88,7 +88,7 @@ export async function findRedis(url: string | null): Promise<Finding> {
   return reachable ? wrong("redis", detail, fix ?? "Set maxmemory-policy noeviction.") : wrong("redis", `${detail} (LOOPLEDGER_REDIS_URL names it)`, bringUp);
 }
 
-export async function findRegistry(url: string | null, prefix: string): Promise<readonly Finding[]> {
+async function findRegistry(url: string | null, prefix: string): Promise<readonly Finding[]> {
   if (url === null) return [fine("registry", "none is configured: records are plain JSON")];
   try {
     const states = await registryAt(url).checkSchemas(prefix);

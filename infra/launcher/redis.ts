@@ -64,7 +64,7 @@ export async function startRedis({ folder, port, variables, tell, keeps = true }
   });
 }
 
-export function redisLog(folder: string): string {
+function redisLog(folder: string): string {
   return join(folder, "redis.log");
 }
 

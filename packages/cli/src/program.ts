@@ -8,7 +8,7 @@ import { UsageError, describeError, errorText } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { exitWith, keepAlive, surviveStrayErrors } from "@loopledger/composition/process/process-end";
 
-export const version = "0.0.0";
+const version = "0.0.0";
 
 /** Runs the command line to its end; the process leaves with the command's code. */
 export async function runProgram(words: readonly string[]): Promise<void> {

@@ -212,6 +212,6 @@ function whyOf(result: Json): string {
 }
 
 /** From before the append that allows a call to its latest start, in ms; what is left of the window is the call's own time and a tenth as margin. */
-export function deadlineMs(tool: Pick<Tool, "callWindowSeconds" | "timeoutSeconds">): number {
+function deadlineMs(tool: Pick<Tool, "callWindowSeconds" | "timeoutSeconds">): number {
   return (tool.callWindowSeconds * 0.9 - Math.min(tool.timeoutSeconds, tool.callWindowSeconds / 2)) * 1000;
 }

@@ -77,7 +77,7 @@ async function besideStdout<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-export function goalConflict(sessionId: string): CliError {
+function goalConflict(sessionId: string): CliError {
   return new CliError("session_conflict", `The session ${sessionId} was begun with another goal.`, {
     next: "Take another --id; a goal never changes once it is taken.",
   });

@@ -29,7 +29,7 @@ export async function* listSessions(source: Source, query: ListQuery): AsyncGene
 }
 
 /** The status of each session that has entries from these offsets on. */
-export async function sessionsSince(source: Source, from: ReadonlyMap<number, Offset>): Promise<ReadonlyMap<string, StatusView>> {
+async function sessionsSince(source: Source, from: ReadonlyMap<number, Offset>): Promise<ReadonlyMap<string, StatusView>> {
   const found = new Map<string, StatusView>();
   for (let partition = 0; partition < source.ledger.partitions; partition++) {
     const start = from.get(partition) ?? (0 as Offset);

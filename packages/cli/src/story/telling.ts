@@ -76,7 +76,7 @@ export function plainText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are taken out.
   return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }
-export function short(text: string): string {
+function short(text: string): string {
   return text.length > 24 ? `${text.slice(0, 23)}…` : text;
 }
 /** The line of a check's output that names the failure: for a person it says more than the next step that was made of it. */

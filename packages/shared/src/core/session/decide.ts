@@ -68,7 +68,7 @@ function goOn(state: SessionState, seat: Seat, cycle: Cycle): Decision {
 }
 
 /** A decision that lets a tool call through that has not been made. */
-export function approvedAction(state: SessionState): Checkpoint | null {
+function approvedAction(state: SessionState): Checkpoint | null {
   if (state.checkpoints.size === 0) return null;
   const open = values(state.checkpoints).filter((one) => one.request !== null && one.servedKey === null && isToolAction(one.approvedAction));
   return open.sort((a, b) => a.seq - b.seq)[0] ?? null;

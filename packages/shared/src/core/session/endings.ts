@@ -18,7 +18,7 @@ export interface Bringing {
 }
 type Outcome = Pick<End, "disposition" | "reason"> & { readonly error?: string };
 
-export const unknownOutcome = "external outcome unknown; reconciliation required";
+const unknownOutcome = "external outcome unknown; reconciliation required";
 
 export function end(state: SessionState, by: Bringing, outcome: Outcome): SessionState {
   const keeps = outcome.disposition === "failed" && outcome.reason === "incomplete_tool_turn";
