@@ -1,3 +1,4 @@
+import type { SessionId } from "@loopledger/shared/core/brand";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Stage, stage } from "./stage.ts";
 import { greenFrom } from "./works.ts";
@@ -21,6 +22,20 @@ test("cancel ends a session for good; a second one says that it is so already", 
   expect((await here.state("c")).end?.disposition).toBe("cancelled");
   // The report of the end is on the ledger too, although nobody serves.
   expect((await here.cli("events", "c", "--json")).rows().at(-1)).toMatchObject({ type: "status", data: { disposition: "cancelled" } });
+  // The second one had nothing to add, so nothing was written for it.
+  const cancels = (await here.cli("events", "c", "--void", "--json")).rows().filter((row) => row["type"] === "cancel_requested");
+  expect(cancels).toHaveLength(1);
+});
+
+test("a session of a newer release is held: no act is written that a later release would take", async () => {
+  const id = (await here.submit("future")) as SessionId;
+  const { author, ledger, folds } = here.engine;
+  const { record } = author.write(id, { type: "guidance", data: { text: "x" }, actor: { kind: "human", id: "ann" } });
+  await ledger.append(id, [JSON.stringify({ ...record, type: "from_the_future" })]);
+  await folds.caughtUp();
+  const before = await ledger.readSession(id);
+  expect(await here.cli("cancel", "future")).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/a record that this release does not know: .*from_the_future/) });
+  expect(await ledger.readSession(id)).toEqual(before);
 });
 
 test("pause holds the next dispatch back, and resume lets it go on to the end", async () => {

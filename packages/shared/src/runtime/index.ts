@@ -1,3 +1,4 @@
+export * from "./acting.ts";
 export * from "./appends.ts";
 export * from "./author.ts";
 export * from "./carrier.ts";
