@@ -5,6 +5,7 @@ export * from "./carrier.ts";
 export * from "./change.ts";
 export * from "./engine.ts";
 export * from "./failpoints.ts";
+export * from "./figures.ts";
 export * from "./folds.ts";
 export * from "./liveness.ts";
 export * from "./log.ts";
