@@ -11,6 +11,7 @@ export * from "./liveness.ts";
 export * from "./log.ts";
 export * from "./log-clock.ts";
 export * from "./offers.ts";
+export * from "./partition.ts";
 export * from "./payloads.ts";
 export * from "./replaying.ts";
 export * from "./restore.ts";
