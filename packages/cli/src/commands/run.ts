@@ -1,5 +1,6 @@
 /** `run`: a local goal in this one process, until it ends or waits for a person or a budget. */
 import type { SessionId } from "@loopledger/shared/core/brand";
+import { endsUnknown } from "@loopledger/shared/core/session/endings";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { Liveness, submitGoal } from "@loopledger/shared/runtime";
@@ -108,7 +109,7 @@ class Run {
     family.whenMet((child) => void open.engine.folds.open(child).catch((error: unknown) => open.engine.log.error({ err: error, session: child }, "child")));
     const before = await open.engine.folds.open(sessionId);
     this.#refuseOther(before);
-    if (before.end && isSettled(before) && before.end.reason !== "incomplete_tool_turn") {
+    if (before.end && isSettled(before) && !endsUnknown(before.end)) {
       if (!context.json) context.print.note(`The session ${sessionId} has ended already; another --id starts a new one.`);
       return this.#close(before);
     }
@@ -125,7 +126,7 @@ class Run {
     const { context, plan } = this.#parts;
     if (!submission) return;
     if (!isSameGoal(submission.goal, plan.goal)) throw otherGoal(sessionId);
-    if (end && end.reason !== "incomplete_tool_turn" && isOtherCheck(context.dataFolder, sessionId, plan.adHoc)) {
+    if (end && !endsUnknown(end) && isOtherCheck(context.dataFolder, sessionId, plan.adHoc)) {
       throw new UsageError(`The session ${sessionId} has ended, and its check was another command.`, { code: "session_conflict", next: "Take another --id: what was found then says nothing of this check." });
     }
   }
@@ -137,7 +138,7 @@ class Run {
       const id = (n === 1 ? plan.id : `${plan.id}-${n}`) as SessionId;
       this.#parts.family.add(id);
       const state = await open.engine.folds.open(id);
-      if (plan.idIsGiven || !state.end || state.end.reason === "incomplete_tool_turn") return id;
+      if (plan.idIsGiven || !state.end || endsUnknown(state.end)) return id;
     }
   }
 

@@ -8,6 +8,7 @@ import { quoted } from "../shell-word.ts";
 import { isOfRun } from "./handlers-named.ts";
 import { isoOf } from "./iso.ts";
 import { owedDispatch } from "./owed.ts";
+import { endsUnknown } from "./endings.ts";
 import { lookUp } from "./persistent-map.ts";
 import { isFencedOff, windowOverAt } from "./rules/effects.ts";
 import { amount, lastLineOf, shortened, whyIn } from "./explain-text.ts";
@@ -45,7 +46,7 @@ function ended(state: SessionState, end: End, id: string): Standstill {
     case "cancelled":
       return { why: "It was cancelled, and a cancelled session stays so.", next: `loopledger events ${id}` };
     case "failed":
-      if (end.reason === "incomplete_tool_turn") return unknownOutcome(state, id);
+      if (endsUnknown(end)) return unknownOutcome(state, id);
       return { why: "Records that were acknowledged are gone from the ledger; it must be restored from a copy.", next: "loopledger doctor" };
     case "handed_off":
       return handedOff(state, end, id);
