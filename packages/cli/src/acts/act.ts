@@ -9,7 +9,7 @@ import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { Draft, Engine } from "@loopledger/shared/runtime";
 import type { CommandContext } from "../context.ts";
-import { unknownSession } from "../errors.ts";
+import { UsageError, unknownSession } from "../errors.ts";
 import type { ActDraft } from "./draft.ts";
 import { type Refused, refusalOf } from "./refusals.ts";
 
@@ -54,7 +54,7 @@ function sessionOn(engine: Engine, sessionId: SessionId, actor: Actor): OpenSess
   const state = (): Promise<SessionState> => engine.folds.open(sessionId);
   const judge = async (draft: ActDraft): Promise<Verdict> => {
     const { appendAct, appendAll, withDerived } = await import("@loopledger/shared/runtime");
-    const verdict = await appendAct(engine, sessionId, { ...draft, actor } as Draft);
+    const verdict = await appendAct(engine, sessionId, { ...draft, actor } as Draft).catch(refuseUnfit);
     // The act may have been judged at another time than the batch foresaw: what it calls for is then written here.
     await appendAll(engine, sessionId, withDerived(engine, await state(), []));
     return verdict;
@@ -68,6 +68,12 @@ function sessionOn(engine: Engine, sessionId: SessionId, actor: Actor): OpenSess
       return actedOn(draft.type, { seq: verdict.kind === "accepted" ? verdict.seq : null, repeated: refused !== null, state: await state() });
     },
   };
+}
+
+/** What was typed and does not fit into the record that it would become: a text that is too long, say. */
+function refuseUnfit(error: unknown): never {
+  if (!(error instanceof Error) || error.name !== "InvalidRecord") throw error;
+  throw new UsageError("What was given cannot be written on the ledger.", { code: "invalid_act", faults: [error.message.replace(/^\w+: (\w+\.)?/, "")] });
 }
 
 export async function actedOn(act: string, became: Pick<Acted, "seq" | "repeated"> & { readonly state: SessionState }): Promise<Acted> {
