@@ -26,7 +26,7 @@ function sayingFor(draft: ActDraft, refused: Refused, { state, actor }: Circumst
   }
   const late = draft.type === "approval_decided" ? expired(draft.data, state, id) : null;
   if (late) return late;
-  if (refused.reason === "after_end") return afterEnd(state, id);
+  if (refused.reason === "after_end") return draft.type === "cancel_requested" ? nothingToCancel(state, id) : afterEnd(state, id);
   switch (draft.type) {
     case "approval_decided": return decisionRefused(draft.data, refused.reason, { state, actor });
     case "resumed": return { message: "There is nothing to resume: the session is not paused and waits for no handler, check or evidence.", next: `loopledger explain ${id}` };
@@ -37,14 +37,27 @@ function sayingFor(draft: ActDraft, refused: Refused, { state, actor }: Circumst
   }
 }
 
-function afterEnd(state: SessionState, id: string): Said {
-  const end = state.end;
-  const standing = end ? `${end.disposition.replaceAll("_", " ")}${end.reason === null || end.reason === end.disposition ? "" : ` (${end.reason})`}` : "over";
-  const reopens = end?.disposition === "handed_off" && end.reason !== "approval_rejected";
+/** What has ended is worked on by nobody. */
+function nothingToCancel(state: SessionState, id: string): Said {
   return {
-    message: `The session is ${standing} since seq ${end?.seq ?? state.seq}: it takes no more of this.`,
-    next: reopens ? `\`loopledger resume ${id}\` goes on with it.` : "Submit a goal of its own for what is left to do.",
+    message: `The session is ${endOf(state)}: nobody works on it any more, and there is nothing to cancel.`,
+    next: reopens(state) ? `It stays as it is unless somebody resumes it. \`loopledger explain ${id}\` shows why it stopped.` : `\`loopledger explain ${id}\` shows what became of it.`,
   };
+}
+
+function afterEnd(state: SessionState, id: string): Said {
+  return {
+    message: `The session is ${endOf(state)}: it takes no more of this.`,
+    next: reopens(state) ? `\`loopledger resume ${id}\` goes on with it.` : "Submit a goal of its own for what is left to do.",
+  };
+}
+
+function endOf({ end, seq }: SessionState): string {
+  const standing = end ? `${end.disposition.replaceAll("_", " ")}${end.reason === null || end.reason === end.disposition ? "" : ` (${end.reason})`}` : "over";
+  return `${standing} since seq ${end?.seq ?? seq}`;
+}
+function reopens({ end }: SessionState): boolean {
+  return end?.disposition === "handed_off" && end.reason !== "approval_rejected";
 }
 
 type Decision = Extract<ActDraft, { type: "approval_decided" }>["data"];
