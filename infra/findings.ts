@@ -30,7 +30,8 @@ export interface Surroundings {
 const fine = (name: string, detail: string): Finding => ({ name, ok: true, detail, fix: null });
 const wrong = (name: string, detail: string, fix: string): Finding => ({ name, ok: false, detail, fix });
 const apply = "loopledger topics apply";
-const bringUp = 'eval "$(loopledger infra up)"';
+/** Free ports: the usual ones may be taken, and parts that are up are found on theirs. */
+const bringUp = 'eval "$(loopledger infra up --ports free)"';
 
 /** All findings, in the order in which they are to be mended. Never throws. */
 export async function findSurroundings({ connection, redisUrl, registryUrl, prefix }: Surroundings): Promise<readonly Finding[]> {
@@ -119,7 +120,7 @@ export async function refuseUnprepared(connection: KafkaConnection, prefix: stri
   const [first] = faults;
   if (first === undefined) return;
   const code = first.name === "kafka" ? "ledger_unreachable" : "ledger_unprepared";
-  const reach = first.fix === bringUp || first.fix === null ? "See that Kafka runs there and lets this process in; `loopledger infra up` starts one on this machine." : first.fix;
+  const reach = first.fix === bringUp || first.fix === null ? "See that Kafka runs there and lets this process in; `loopledger infra up --ports free` starts one on this machine." : first.fix;
   throw new InfraError(code, faults.map(({ detail, name }) => (name === "kafka" ? detail : `${name}: ${detail}`)).join("; "), {
     next: code === "ledger_unprepared" ? `\`${apply}\` makes and mends them.` : reach,
   });

@@ -38,6 +38,34 @@ test("a session of a newer release is held: no act is written that a later relea
   expect(await ledger.readSession(id)).toEqual(before);
 });
 
+test("explain tells the reason that was given for an end, and by whom", async () => {
+  await here.submit("c2");
+  await here.cli("cancel", "c2", "--reason", "the customer has gone");
+  expect((await here.cli("explain", "c2")).out).toContain("bob gave as the reason: the customer has gone");
+  await here.submit("c3");
+  expect((await here.cli("cancel", "c3")).code).toBe(0);
+  expect((await here.cli("explain", "c3")).out).not.toContain("reason:");
+});
+
+test("what was handed off is worked on by nobody: cancel says so, and writes no end", async () => {
+  const ran = await here.cli("run", "never", "--maker", "true", "--check", "false", "--id", "h");
+  expect(ran).toMatchObject({ code: 5, out: expect.stringContaining("The same failure came back 3 times in a row, and there the breaker stops (policy.breaker.same).") });
+  const { end } = await here.state("h");
+  const cancelled = await here.cli("cancel", "h", "--reason", "enough");
+  expect(cancelled).toMatchObject({ code: 1, out: "" });
+  expect(cancelled.err).toMatch(/handed off \(no_progress\) since seq \d+: nobody works on it any more, and there is nothing to cancel/);
+  expect((await here.state("h")).end).toEqual(end);
+});
+
+test("a text that is too long for its record is bad input, and nothing is written", async () => {
+  await here.submit("t");
+  const { seq } = await here.state("t");
+  const ran = await here.cli("guide", "t", "x".repeat(70_000));
+  expect(ran).toMatchObject({ code: 2, out: "" });
+  expect(ran.err).toMatch(/cannot be written on the ledger[\s\S]*text: Too big/);
+  expect((await here.state("t")).seq).toBe(seq);
+});
+
 test("pause holds the next dispatch back, and resume lets it go on to the end", async () => {
   await here.submit("p");
   await here.carry("p", 1);

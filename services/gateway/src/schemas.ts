@@ -84,7 +84,7 @@ const checkpointView = z.object({
 }) satisfies z.ZodType<CheckpointView>;
 const source = z.object({ topic: z.string(), partition: z.int(), offset: z.int() });
 const letterRow = z.object({
-  id: z.string(), reason: z.string(), detail: z.string(), at: z.string(), source, bytes: z.int().nullable(), replayedAt: z.string().nullable(),
+  id: z.string(), reason: z.string(), detail: z.string(), at: z.string(), source, keyText: z.string().nullable(), bytes: z.int().nullable(), replayedAt: z.string().nullable(),
 }) satisfies z.ZodType<DeadLetterRow>;
 const shownBytes = z.object({ base64: z.string(), text: z.string().nullable() });
 const letter = letterRow.extend({ isCut: z.boolean(), key: shownBytes.nullable(), value: shownBytes.nullable(), headers: z.record(z.string(), shownBytes), repeats: z.record(z.string(), z.array(shownBytes)).optional() }) satisfies z.ZodType<ShownLetter>;

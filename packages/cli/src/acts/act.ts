@@ -9,7 +9,7 @@ import type { SessionState } from "@loopledger/shared/core/session/state";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { Became, Engine } from "@loopledger/shared/runtime";
 import type { CommandContext } from "../context.ts";
-import { unknownSession } from "../errors.ts";
+import { UsageError, unknownSession } from "../errors.ts";
 import { refuse } from "./refusals.ts";
 
 /** What became of an act that was taken. */
@@ -52,7 +52,7 @@ export async function withSession<T>(context: CommandContext, id: string, work: 
 function sessionOn(engine: Engine, sessionId: SessionId, actor: Actor): OpenSession {
   const take = async (act: Act): Promise<Became> => {
     const { takeAct } = await import("@loopledger/shared/runtime");
-    return takeAct(engine, sessionId, { act, actor });
+    return takeAct(engine, sessionId, { act, actor }).catch(refuseUnfit);
   };
   return {
     engine, sessionId, actor, take, state: () => engine.folds.open(sessionId),
@@ -62,6 +62,12 @@ function sessionOn(engine: Engine, sessionId: SessionId, actor: Actor): OpenSess
       return actedOn(act.type, { seq, repeated, state });
     },
   };
+}
+
+/** What was typed and does not fit into the record that it would become: a text that is too long, say. */
+function refuseUnfit(error: unknown): never {
+  if (!(error instanceof Error) || error.name !== "InvalidRecord") throw error;
+  throw new UsageError("What was given cannot be written on the ledger.", { code: "invalid_act", faults: [error.message.replace(/^\w+: (\w+\.)?/, "")] });
 }
 
 export async function actedOn(act: string, became: Pick<Acted, "seq" | "repeated"> & { readonly state: SessionState }): Promise<Acted> {

@@ -18,6 +18,8 @@ function nextStep(ground: Refusal["ground"], act: Act, { sessionId }: SessionSta
     case "expired": case "nothing_to_resume": case "not_unknown": return `loopledger explain ${id}`;
     case "over": return "Submit a goal of its own for what is left to do.";
     case "handed_off": return `\`loopledger resume ${id}\` goes on with it.`;
+    case "over_already": return `\`loopledger explain ${id}\` shows what became of it.`;
+    case "handed_off_already": return `It stays as it is unless somebody resumes it. \`loopledger explain ${id}\` shows why it stopped.`;
     case "asked_oneself": case "four_eyes": return "Let another person decide.";
     case "decided": case "not_shown": case "decision_refused":
       return `loopledger approvals show ${id} ${quoted(act.type === "approval_decided" ? act.data.checkpoint : "")}`;

@@ -1,6 +1,7 @@
 /** `run`: a local goal in this one process, until it ends or waits for a person or a budget. */
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { endsUnknown } from "@loopledger/shared/core/session/endings";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { Liveness, submitGoal } from "@loopledger/shared/runtime";
@@ -19,6 +20,7 @@ import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { Family, driveSession, heldBy, isSettled, sessionHeld } from "../running/drive.ts";
 import { attachTo } from "../running/attach.ts";
 import { missingProgram } from "../running/programs.ts";
+import { matchlessGlobs } from "../running/protected.ts";
 import { rolesOf } from "../running/roles.ts";
 import { type RunOptions, type RunPlan, lineOf, planRun } from "../running/plan.ts";
 import { isSameGoal, raiseTo } from "../running/same-goal.ts";
@@ -54,6 +56,7 @@ function runAction(bind: Bind) {
     const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
     const plan = await planRun({ words, options, project, cwd: context.cwd });
     for (const name of options.env ?? []) if (context.environment.variables[name] === undefined) context.print.note(`  --env ${name}: it is not set here, so the commands do not get it.`);
+    for (const glob of await matchlessGlobs(plan, project, context.cwd)) context.print.note(`  --protect ${quoted(glob)}: no file here matches it, so it protects nothing now. Quote it, so that your shell leaves it alone, and mind that it stands on this folder.`);
     for (const judge of Object.values(plan.adHoc.checks)) {
       const missing = missingProgram(judge, { folder: context.cwd, path: await commandsPath(context.environment.variables) });
       if (missing !== null) context.print.note(`  --check ${missing}: no such program is here now. Unless the maker makes it, no verdict will come of it.`);

@@ -81,7 +81,7 @@ export function isRepeat(act: Act, { reason }: Refused, state: SessionState): bo
 
 /** What a refusal comes from; what to do about it depends on this, and on where one stands. */
 type Ground =
-  | "held" | "expired" | "over" | "handed_off" | "asked_oneself" | "four_eyes" | "decided" | "not_shown" | "decision_refused"
+  | "held" | "expired" | "over" | "handed_off" | "over_already" | "handed_off_already" | "asked_oneself" | "four_eyes" | "decided" | "not_shown" | "decision_refused"
   | "nothing_to_resume" | "asked_for" | "claimed" | "not_unknown" | "refused";
 export interface Refusal {
   readonly ground: Ground;
@@ -101,7 +101,7 @@ function refusalFor(act: Act, reason: VoidReason, { state, actor }: Circumstance
   if (act.type === "approval_decided" && lookUp(state.checkpoints, act.data.checkpoint)?.decision === "EXPIRED") {
     return { ground: "expired", message: `Checkpoint ${act.data.checkpoint} expired before this answer: nobody answered in time.` };
   }
-  if (reason === "after_end") return afterEnd(state);
+  if (reason === "after_end") return act.type === "cancel_requested" ? nothingToCancel(state) : afterEnd(state);
   switch (act.type) {
     case "approval_decided": return decisionRefused(act.data.checkpoint, reason, { state, actor });
     case "resumed": return { ground: "nothing_to_resume", message: "There is nothing to resume: the session is not paused and waits for no handler, check or evidence." };
@@ -114,10 +114,19 @@ function refusalFor(act: Act, reason: VoidReason, { state, actor }: Circumstance
   }
 }
 
-function afterEnd({ end, seq }: SessionState): Refusal {
+/** What has ended is worked on by nobody. */
+function nothingToCancel(state: SessionState): Refusal {
+  return { ground: reopens(state) ? "handed_off_already" : "over_already", message: `The session is ${endOf(state)}: nobody works on it any more, and there is nothing to cancel.` };
+}
+function afterEnd(state: SessionState): Refusal {
+  return { ground: reopens(state) ? "handed_off" : "over", message: `The session is ${endOf(state)}: it takes no more of this.` };
+}
+function endOf({ end, seq }: SessionState): string {
   const standing = end ? `${end.disposition.replaceAll("_", " ")}${end.reason === null || end.reason === end.disposition ? "" : ` (${end.reason})`}` : "over";
-  const reopens = end?.disposition === "handed_off" && end.reason !== "approval_rejected";
-  return { ground: reopens ? "handed_off" : "over", message: `The session is ${standing} since seq ${end?.seq ?? seq}: it takes no more of this.` };
+  return `${standing} since seq ${end?.seq ?? seq}`;
+}
+function reopens({ end }: SessionState): boolean {
+  return end?.disposition === "handed_off" && end.reason !== "approval_rejected";
 }
 
 function decisionRefused(checkpoint: string, reason: VoidReason, { state, actor }: Circumstances): Refusal {
