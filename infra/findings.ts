@@ -36,7 +36,8 @@ const fine = (name: string, detail: string): Finding => ({ name, ok: true, detai
 const wrong = (name: string, detail: string, fix: string): Finding => ({ name, ok: false, detail, fix });
 const apply = "loopledger topics apply";
 const catalogued = errorCatalogue().find(({ code }) => code === "registry_unreachable")?.next;
-const bringUp = 'eval "$(loopledger infra up)"';
+/** Free ports: the usual ones may be taken, and parts that are up are found on theirs. */
+const bringUp = 'eval "$(loopledger infra up --ports free)"';
 
 /** All findings, in the order in which they are to be mended. Never throws. */
 export async function findSurroundings({ connection, redisUrl, redisTls, registryUrl, registryTls, prefix }: Surroundings): Promise<readonly Finding[]> {
@@ -66,7 +67,7 @@ async function besideBeginning(found: readonly Finding[], connection: KafkaConne
 }
 
 /** The brokers and the topics of the prefix. Settings that are `spared` are not looked at. */
-export async function findKafka(connection: KafkaConnection, prefix: string, spared: readonly string[] = []): Promise<readonly Finding[]> {
+async function findKafka(connection: KafkaConnection, prefix: string, spared: readonly string[] = []): Promise<readonly Finding[]> {
   const addresses = connection.brokers.join(", ");
   let admin: KafkaAdmin | null = null;
   try {
@@ -97,7 +98,7 @@ function findTopic(wanted: WantedTopic, facts: TopicFacts | undefined, { brokers
   return fine(name, `${facts.partitions} partitions, replication ${facts.replication}, ${settings}${copies}`);
 }
 
-export async function findRedis(url: string | null, tls: RedisOptions["tls"] = null): Promise<Finding> {
+async function findRedis(url: string | null, tls: RedisOptions["tls"] = null): Promise<Finding> {
   if (url === null) return wrong("redis", "LOOPLEDGER_REDIS_URL is not set; leases and views need a Redis", bringUp);
   const { lookAtRedis } = await import("@loopledger/shared/redis");
   const { ok, detail, fix, reachable } = await lookAtRedis({ url, tls, clock: createSystemClock(), log: { warn: () => undefined } });
@@ -105,7 +106,7 @@ export async function findRedis(url: string | null, tls: RedisOptions["tls"] = n
   return reachable ? wrong("redis", detail, fix ?? "Set maxmemory-policy noeviction.") : wrong("redis", `${detail} (LOOPLEDGER_REDIS_URL names it)`, fix ?? bringUp);
 }
 
-export async function findRegistry(place: RegistryPlace | null, prefix: string): Promise<readonly Finding[]> {
+async function findRegistry(place: RegistryPlace | null, prefix: string): Promise<readonly Finding[]> {
   if (place === null) return [fine("registry", "none is configured: records are plain JSON")];
   try {
     const states = await registryAt(place).checkSchemas(prefix);
@@ -138,7 +139,7 @@ export async function refuseUnprepared(connection: KafkaConnection, prefix: stri
   const [first] = faults;
   if (first === undefined) return;
   const code = first.name === "kafka" ? "ledger_unreachable" : "ledger_unprepared";
-  const reach = first.fix === bringUp || first.fix === null ? "See that Kafka runs there and lets this process in; `loopledger infra up` starts one on this machine." : first.fix;
+  const reach = first.fix === bringUp || first.fix === null ? "See that Kafka runs there and lets this process in; `loopledger infra up --ports free` starts one on this machine." : first.fix;
   throw new InfraError(code, faults.map(({ detail, name }) => (name === "kafka" ? detail : `${name}: ${detail}`)).join("; "), {
     next: code === "ledger_unprepared" ? `\`${apply}\` makes and mends them.` : reach,
   });

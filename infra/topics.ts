@@ -28,26 +28,20 @@ export interface TopicChoices {
 }
 
 export const defaultPrefix = "loopledger";
-export const defaultPartitions = 12;
+const defaultPartitions = 12;
 /**
  * The largest record batch. What belongs together goes in as one batch, and the broker's own default, 1 MiB, is less than a goal
  * of 256 KiB and some large answers may come to.
  */
 export const batchBytesMax = 8 << 20;
 const year = 365 * 24 * 3_600_000;
-/** A prefix is part of topic names, of Redis keys and of group names. */
-const prefixRule = /^[A-Za-z0-9][A-Za-z0-9._-]{0,180}$/;
-
-export function isPrefix(prefix: string): boolean {
-  return prefixRule.test(prefix);
-}
 
 export function topicName(prefix: string, role: TopicRole): string {
   return `${prefix}.${role}`;
 }
 
 /** A record may be lost with a broker unless another one has it: with three copies two must have taken it. */
-export function minInsyncOf(replication: number): number {
+function minInsyncOf(replication: number): number {
   return Math.max(1, replication - 1);
 }
 

@@ -50,8 +50,6 @@ const gates = [
   },
 ] as const satisfies readonly Gate[];
 
-export type GateName = (typeof gates)[number]["name"];
-
 export const gateNames: readonly string[] = gates.map((gate) => gate.name);
 
 export interface Finished {
@@ -61,7 +59,7 @@ export interface Finished {
 }
 
 /** Runs a command at the root of the checkout and keeps what it says. */
-export function capture([program, ...args]: readonly [string, ...string[]]): Promise<Finished> {
+function capture([program, ...args]: readonly [string, ...string[]]): Promise<Finished> {
   const startedAt = performance.now();
   const file = program.includes("/") ? program : join(root, "node_modules", ".bin", program);
   return new Promise((done, fail) => {

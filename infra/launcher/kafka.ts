@@ -136,7 +136,7 @@ export async function startKafkaNode(cluster: KafkaCluster, index: number): Prom
   });
 }
 
-export function kafkaLog(folder: string, index: number): string {
+function kafkaLog(folder: string, index: number): string {
   return join(folder, `kafka-${index + 1}.log`);
 }
 

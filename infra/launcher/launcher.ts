@@ -6,12 +6,13 @@
  * L3. `down` ends exactly what is noted, by pid and start, and leaves no process, port, lock or note behind. The data stays
  *     until `purge`, and with it which ports it had: a later `up` to which any will do takes the same ones.
  */
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openKafkaAdmin } from "@loopledger/shared/kafka-admin";
 import { publishSchemas } from "../schemas.ts";
 import { type AppliedTopic, applyTopics } from "../topics-apply.ts";
 import { defaultPrefix, type TopicChoices } from "../topics.ts";
+import { makePartsFolder, refuseUnusable } from "./folder.ts";
 import { withLock } from "./folder-lock.ts";
 import type { Variables } from "./java.ts";
 import { prepareKafka, startKafkaNode, stopKafkaNode, waitKafkaReady } from "./kafka.ts";
@@ -57,7 +58,7 @@ const lockOf = (folder: string): string => join(folder, "infra.lock");
 /** Brings up what is not up. Throws `InfraError`; what had come up by then stays noted. */
 export async function up(options: UpOptions): Promise<InfraReport> {
   const folder = resolve(options.folder);
-  mkdirSync(folder, { recursive: true });
+  makePartsFolder(folder);
   return withLock(lockOf(folder), () => bringUp({ ...options, folder }), options.tell);
 }
 
@@ -150,7 +151,7 @@ async function makeTopics(port: number, { prefix = defaultPrefix, ...choices }: 
 
 /** Notes processes that somebody else started: `down` ends them too, and so does the end of the owner. */
 export async function adopt({ folder, owner, variables }: Pick<UpOptions, "folder" | "variables"> & { readonly owner: ProcessIdentity }, guests: readonly ProcessIdentity[]): Promise<void> {
-  mkdirSync(folder, { recursive: true });
+  makePartsFolder(folder);
   await withLock(lockOf(folder), async () => {
     const state = readState(folder);
     const keeper = state.keeper ?? (await startKeeper(folder, owner, variables));
@@ -160,6 +161,7 @@ export async function adopt({ folder, owner, variables }: Pick<UpOptions, "folde
 
 /** What is noted, and whether it lives. */
 export function status(folder: string): Omit<InfraReport, "topics"> {
+  refuseUnusable(resolve(folder), { toLook: true });
   const { nodes } = readState(resolve(folder));
   const parts = nodes.map(({ name, part, process, port, kind }): PartReport => ({ name, part, state: isAlive(process) ? "running" : "dead", pid: process.pid, port, ...(kind && { kind }) }));
   return { folder: resolve(folder), env: environmentOf(nodes, registryUrl), parts };
@@ -177,6 +179,7 @@ export interface DownOptions {
 export async function down({ folder: given, variables, tell, purge = false }: DownOptions): Promise<readonly PartReport[]> {
   const folder = resolve(given);
   if (!existsSync(folder)) return [];
+  refuseUnusable(folder);
   const ended = await withLock(lockOf(folder), async () => {
     const { parts } = status(folder);
     const { nodes, keeper, guests = [] } = readState(folder);

@@ -33,7 +33,7 @@ export function startDetached({ program, args, folder, variables, log }: Program
 }
 
 /** The last lines of a log, for a message. */
-export function tailOf(log: string, lines = 12): string {
+function tailOf(log: string, lines = 12): string {
   try {
     return readFileSync(log, "utf8").trimEnd().split("\n").slice(-lines).join("\n");
   } catch {

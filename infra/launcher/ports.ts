@@ -6,7 +6,7 @@ import { InfraError } from "./infra-error.ts";
 /** `default`: those that everybody expects; `free`: whatever is free now; a number: that one and those after it. */
 export type PortChoice = "default" | "free" | number;
 
-export const defaultPorts: Readonly<Record<string, number>> = {
+const defaultPorts: Readonly<Record<string, number>> = {
   kafka: 9092, "kafka-controller": 9093, redis: 6379, registry: 8081,
 };
 const names = Object.keys(defaultPorts);

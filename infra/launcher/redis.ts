@@ -79,7 +79,7 @@ function tlsWords({ port, certFile, keyFile, caFile, asksClients }: RedisTls): s
   return ["--tls-port", String(port), "--tls-cert-file", certFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", caFile, "--tls-auth-clients", asksClients ? "yes" : "optional"];
 }
 
-export function redisLog(folder: string): string {
+function redisLog(folder: string): string {
   return join(folder, "redis.log");
 }
 

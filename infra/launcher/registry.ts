@@ -49,7 +49,7 @@ export async function startRegistry({ folder, port, variables, tell, kind }: Reg
   return startDetached({ program: java.path, args, folder, variables, log });
 }
 
-export function registryLog(folder: string): string {
+function registryLog(folder: string): string {
   return join(folder, "registry.log");
 }
 

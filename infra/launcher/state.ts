@@ -1,6 +1,7 @@
 /** What runs in a folder, as the file beside its data says: whoever starts, looks or ends reads it first. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { InfraError } from "./infra-error.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 import type { RegistryKind } from "./registry.ts";
 
@@ -36,7 +37,10 @@ export function readState(folder: string): InfraState {
     return JSON.parse(readFileSync(fileOf(folder), "utf8")) as InfraState;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return empty;
-    throw error;
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new InfraError("invalid_state", `${fileOf(folder)}, which names what runs, cannot be read any more: ${error.message}.`, {
+      next: "End what still runs by its pid (`ps` shows it), then remove that file.", cause: error,
+    });
   }
 }
 

@@ -141,7 +141,7 @@ function subjects(store: SchemaStore, method: string, { subject, rest, body }: {
 }
 
 /** The answer to one request; 404 for a path that is none of the API. */
-export function answer(store: SchemaStore, { method, url, body }: { readonly method: string; readonly url: string; readonly body: Body }): Answer {
+function answer(store: SchemaStore, { method, url, body }: { readonly method: string; readonly url: string; readonly body: Body }): Answer {
   const { pathname, searchParams } = new URL(url, "http://localhost");
   const [area = "", first = "", ...rest] = pathname.split("/").filter((part) => part !== "").map(decodeURIComponent);
   const fallback = searchParams.get("defaultToGlobal") === "true";

@@ -23,7 +23,7 @@ export function walkOf(seed: number, length = 100): Story {
   return story;
 }
 /** A walk's record of another session does not belong into the session's log; the reader of a key never sees it there. */
-export function ownRows(rows: readonly DumpRow[]): DumpRow[] {
+function ownRows(rows: readonly DumpRow[]): DumpRow[] {
   return rows.map((row) => ({ ...row, key: "session-1" }));
 }
 

@@ -1,3 +1,4 @@
+import type { SessionId } from "@loopledger/shared/core/brand";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Stage, stage } from "./stage.ts";
 import { greenFrom } from "./works.ts";
@@ -21,6 +22,48 @@ test("cancel ends a session for good; a second one says that it is so already", 
   expect((await here.state("c")).end?.disposition).toBe("cancelled");
   // The report of the end is on the ledger too, although nobody serves.
   expect((await here.cli("events", "c", "--json")).rows().at(-1)).toMatchObject({ type: "status", data: { disposition: "cancelled" } });
+  // The second one had nothing to add, so nothing was written for it.
+  const cancels = (await here.cli("events", "c", "--void", "--json")).rows().filter((row) => row["type"] === "cancel_requested");
+  expect(cancels).toHaveLength(1);
+});
+
+test("a session of a newer release is held: no act is written that a later release would take", async () => {
+  const id = (await here.submit("future")) as SessionId;
+  const { author, ledger, folds } = here.engine;
+  const { record } = author.write(id, { type: "guidance", data: { text: "x" }, actor: { kind: "human", id: "ann" } });
+  await ledger.append(id, [JSON.stringify({ ...record, type: "from_the_future" })]);
+  await folds.caughtUp();
+  const before = await ledger.readSession(id);
+  expect(await here.cli("cancel", "future")).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/a record that this release does not know: .*from_the_future/) });
+  expect(await ledger.readSession(id)).toEqual(before);
+});
+
+test("explain tells the reason that was given for an end, and by whom", async () => {
+  await here.submit("c2");
+  await here.cli("cancel", "c2", "--reason", "the customer has gone");
+  expect((await here.cli("explain", "c2")).out).toContain("bob gave as the reason: the customer has gone");
+  await here.submit("c3");
+  expect((await here.cli("cancel", "c3")).code).toBe(0);
+  expect((await here.cli("explain", "c3")).out).not.toContain("reason:");
+});
+
+test("what was handed off is worked on by nobody: cancel says so, and writes no end", async () => {
+  const ran = await here.cli("run", "never", "--maker", "true", "--check", "false", "--id", "h");
+  expect(ran).toMatchObject({ code: 5, out: expect.stringContaining("The same failure came back 3 times in a row, and there the breaker stops (policy.breaker.same).") });
+  const { end } = await here.state("h");
+  const cancelled = await here.cli("cancel", "h", "--reason", "enough");
+  expect(cancelled).toMatchObject({ code: 1, out: "" });
+  expect(cancelled.err).toMatch(/handed off \(no_progress\) since seq \d+: nobody works on it any more, and there is nothing to cancel/);
+  expect((await here.state("h")).end).toEqual(end);
+});
+
+test("a text that is too long for its record is bad input, and nothing is written", async () => {
+  await here.submit("t");
+  const { seq } = await here.state("t");
+  const ran = await here.cli("guide", "t", "x".repeat(70_000));
+  expect(ran).toMatchObject({ code: 2, out: "" });
+  expect(ran.err).toMatch(/cannot be written on the ledger[\s\S]*text: Too big/);
+  expect((await here.state("t")).seq).toBe(seq);
 });
 
 test("pause holds the next dispatch back, and resume lets it go on to the end", async () => {

@@ -78,7 +78,8 @@ test("an answer after the expiry is refused and kept, also where nobody serves; 
 
 test("a rejection is final, and nothing waits any more", async () => {
   const { checkpoint } = await atRequest("r");
-  expect((await here.cli("reject", "r", checkpoint, "--json")).json()).toMatchObject({ disposition: "handed_off", reason: "approval_rejected" });
+  expect((await here.cli("reject", "r", checkpoint, "--comment", "the wrong region", "--json")).json()).toMatchObject({ disposition: "handed_off", reason: "approval_rejected" });
+  expect((await here.cli("explain", "r")).out).toContain("bob gave as the reason: the wrong region");
   expect(await here.cli("approve", "r", checkpoint)).toMatchObject({ code: 1, err: expect.stringContaining("after_end") });
   expect(await here.cli("resume", "r")).toMatchObject({ code: 1 });
   expect((await here.cli("approvals", "--json")).rows().map((row) => row["sessionId"])).not.toContain("r");

@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { identify } from "@loopledger/infra/process-identity";
@@ -43,6 +44,17 @@ describe("bad input is refused with 2, a reason and what to do, and nothing is s
     ["an unknown handler in dev", ["dev", "--once"], /goals\/handler\.yaml: there is no maker nobody/],
     ["a config with mistakes", ["run", "x", "--config", "bad.yaml"], /chekcs: unknown field; did you mean checks\?[\s\S]*did you mean exec\?/],
     ["a config that is not there", ["run", "x", "--config", "none.ts"], /no config .*none\.ts/],
+    ["such a config, of a command that needs none", ["ls", "--config", "none.ts"], /no config .*none\.ts/],
+    ["such a config, of a check", ["verify", "x", "--config", "none.ts"], /no config .*none\.ts/],
+    ["a variable with its value", ["run", "x", "--maker", "true", "--check", "true", "--env", "A=b"], /--env takes the name of a variable, not "A=b": set it before the command, A=b loopledger run … --env A\n/],
+    ["a variable of the engine's", ["run", "x", "--maker", "true", "--check", "true", "--env", "LOOPLEDGER_DATA"], /--env: names that start with LOOPLEDGER_ are set by the engine/],
+    ["a time beyond all measure", ["run", "x", "--maker", "true", "--check", "true", "--timeout", "1e9"], /command line has mistakes[\s\S]*--timeout: /],
+    ["a digest that is none", ["approve", "x", "cp-1", "--digest", "00"], /--digest takes sha256: and 64 hexadecimal digits, not "00"/],
+    ["an action of who only approves", ["approve", "x", "cp-1", "--action", "{}"], /unknown option '--action'/i],
+    ["a file as the folder of Kafka", ["infra", "up", "--dir", "guards/tool.yaml"], /guards\/tool\.yaml: it is no folder[\s\S]*--dir/],
+    ["that of what runs", ["infra", "status", "--dir", "guards/tool.yaml"], /guards\/tool\.yaml: it is no folder/],
+    ["a folder of Kafka where none can be made", ["infra", "up", "--dir", "/proc/none"], /keep their data in \/proc\/none/],
+    ["a project where none can be made", ["init", "/proc/none"], /\/proc\/none cannot be made/],
     ["an unknown role", ["serve", "--roles", "worker,walker"], /no role walker/],
     ["a port that is none", ["serve", "--port", "99999"], /--port must be at most 65535/],
     ["an unknown session", ["advance", "nobody"], /no session nobody/],
@@ -127,15 +139,35 @@ describe("submit with a config at hand", () => {
     expect(again).toMatchObject({ code: 0, err: expect.stringContaining("no maker nobody") });
     expect(JSON.parse(again.out)).toMatchObject({ created: false, sessionId: "away" });
   });
-  test("says nothing where there is no config or one with mistakes, and what a config prints is not on stdout", async () => {
+  test("says so where there is no config, nothing where there is one with mistakes, and what a config prints is not on stdout", async () => {
     shop.write("elsewhere.json", goal("elsewhere", "nobody"));
     shop.write("bare/goal.json", goal("bare", "nobody"));
-    expect(await shop.start(["submit", "goal.json"], {}, join(shop.folder, "bare")).ended).toEqual({ code: 0, out: "bare\n", err: "" });
+    expect(await shop.start(["submit", "goal.json"], {}, join(shop.folder, "bare")).ended).toMatchObject({
+      code: 0, out: "bare\n", err: expect.stringMatching(/note: there is no loopledger\.config\.\* in this folder\.\n.*there is no maker nobody here; the session waits/),
+    });
+    shop.write("bare/gated.json", JSON.stringify({ id: "gated", goal: "x", maker: "m", check: "c", policy: { gates: ["safe"] } }));
+    expect((await shop.start(["submit", "gated.json"], {}, join(shop.folder, "bare")).ended).err).toMatch(/note: policy\.gates names safe, and no gates are run here/);
+    expect(await shop.start(["submit", "goal.json", "--url", "http://127.0.0.1:1"], {}, join(shop.folder, "bare")).ended).toMatchObject({ code: 7, out: "" });
     expect(await shop.run("submit", "elsewhere.json", "--data", "noted", "--config", "bad.yaml")).toEqual({ code: 0, out: "elsewhere\n", err: "" });
     shop.write("talks/loopledger.config.mjs", 'console.log("hello");\nexport default { makers: {}, checks: {} };\n');
     shop.write("talks/goal.json", goal("talks", "nobody"));
     expect(await shop.start(["submit", "goal.json"], {}, join(shop.folder, "talks")).ended).toMatchObject({ code: 0, out: "talks\n", err: expect.stringMatching(/^hello\n {2}note: there is no maker nobody/) });
   });
+});
+
+test("a --protect that matches no file is told, and one that matches is not", async () => {
+  const ran = await shop.run("run", "x", "--maker", "true", "--check", "true", "--protect", "tests/**", "--protect", "guards/*.yaml", "--protect", "goals", "--data", "protecting");
+  expect(ran).toMatchObject({ code: 0, err: expect.stringContaining("--protect 'tests/**': no file here matches it, so it protects nothing now.") });
+  expect(ran.err.match(/--protect/g)).toHaveLength(1);
+});
+
+test("a folder that is gone is told, and asked of nobody", async () => {
+  shop.write("gone/x", "");
+  const script = `cd gone && rm x && rmdir "$PWD" && exec "${process.execPath}" "${join(import.meta.dirname, "../../packages/cli/src/main.ts")}" ls`;
+  const ended = await new Promise<{ code: number | null; err: string }>((resolve) => {
+    execFile("/bin/sh", ["-c", script], { cwd: shop.folder }, (error, _out, err) => resolve({ code: Number(error?.code ?? 0), err }));
+  });
+  expect(ended).toMatchObject({ code: 2, err: expect.stringContaining("The folder that this was typed in is not there any more.") });
 });
 
 describe("help", () => {

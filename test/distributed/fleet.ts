@@ -123,6 +123,6 @@ export class Fleet extends DeploymentUnderTest {
   }
 }
 
-export function goalOf(inputs: Wanted, failureFirst: boolean) {
+function goalOf(inputs: Wanted, failureFirst: boolean) {
   return goal.parse({ goal: "make versions", maker: "builds", check: "enough", inputs: { ...inputs }, policy: { failureFirst } });
 }

@@ -55,7 +55,7 @@ function makersOf(file: ts.SourceFile, path: string): string[] {
   });
 }
 
-export const separator = " › ";
+const separator = " › ";
 /** A test of the file goes by this name: its title, or with groups before it, from the innermost outwards. */
 export function isNamed(names: readonly TestName[], wanted: string): boolean {
   const parts = wanted.split(separator);

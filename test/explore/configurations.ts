@@ -5,7 +5,7 @@ const everything = ["worker", "checker", "scheduler"] as const;
 /** Two processes with every role. */
 export const twins: readonly ProcessPlan[] = [{ name: "P", roles: everything }, { name: "Q", roles: everything }];
 /** One process a role, to the end. */
-export const apart: readonly ProcessPlan[] = [{ name: "S", roles: ["scheduler"] }, { name: "W", roles: ["worker"] }, { name: "C", roles: ["checker"] }];
+const apart: readonly ProcessPlan[] = [{ name: "S", roles: ["scheduler"] }, { name: "W", roles: ["worker"] }, { name: "C", roles: ["checker"] }];
 const alone: readonly ProcessPlan[] = [{ name: "P", roles: everything }];
 /** Workers that schedule, and a checker that schedules. */
 const halves: readonly ProcessPlan[] = [{ name: "W", roles: ["worker", "scheduler"] }, { name: "C", roles: ["checker", "scheduler"] }];

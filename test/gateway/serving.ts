@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 import { type Built, type Gateway, type ListenOptions, buildGateway, startGateway } from "../../services/gateway/src/gateway.ts";
 import type { GatewayOptions } from "../../services/gateway/src/service.ts";
 
-export const cleanUp: (() => Promise<void> | void)[] = [];
+const cleanUp: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
   for (const close of cleanUp.splice(0).reverse()) await close();
 });

@@ -39,12 +39,12 @@ export function listFiles(root: string): string[] {
   return FOLDERS.filter((folder) => existsSync(join(root, folder))).flatMap((folder) => walk(root, folder));
 }
 
-export function isTestPath(path: string): boolean {
+function isTestPath(path: string): boolean {
   return /\.test\.ts$/.test(path) || /(^|\/)test\//.test(path) || path.startsWith("packages/shared/src/testing/");
 }
 
 /** Reads one file; null for what is no code, and for a file that was removed since it was listed. */
-export function readSource(root: string, path: string): Source | null {
+function readSource(root: string, path: string): Source | null {
   if (!/\.(ts|mts|mjs|js)$/.test(path) || path.endsWith(".d.ts")) return null;
   try {
     const text = readFileSync(join(root, path), "utf8");

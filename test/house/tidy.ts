@@ -2,6 +2,7 @@
 //
 //   node test/house/tidy.ts [ROOT]     prints each breach with its repair; ends with 1 where there is one
 import { resolve } from "node:path";
+import { exportBreaches } from "./export-rules.ts";
 import { nameBreaches } from "./name-rules.ts";
 import { sizeBreaches } from "./size-rules.ts";
 import { type Breach, listFiles, readSources } from "./sources.ts";
@@ -16,6 +17,7 @@ export function tidyBreaches(root: string): Breach[] {
     ...sizeBreaches(sources),
     ...wordBreaches(sources),
     ...testBreaches(sources),
+    ...exportBreaches(root, sources),
   ];
 }
 

@@ -282,6 +282,13 @@ const habits: readonly Violation[] = [
     path: `${WORKER}/control-parameters.ts`,
     code: "export const sum = (a: number, b: number, c: number, d: number): number => a + b + c + d;\n",
   },
+  {
+    what: "nobody imports what a file exports",
+    tool: "tidy",
+    rule: "exports-are-imported",
+    path: `${WORKER}/control-export.ts`,
+    code: "export const unheard = 1;\n",
+  },
 ];
 
 export const violations: readonly Violation[] = [...layering, ...purity, ...habits];

@@ -237,6 +237,6 @@ describe("doctor", () => {
     const away = await doctor({ LOOPLEDGER_REDIS_URL: "redis://127.0.0.1:1", LOOPLEDGER_REGISTRY_URL: "http://127.0.0.1:1", LOOPLEDGER_KAFKA_BROKERS: "127.0.0.1:1" });
     expect(away.code).toBe(1);
     expect(away.wrong.map(({ name }) => name)).toEqual(["kafka", "redis", "registry"]);
-    for (const { detail, fix } of away.wrong) expect([fix, detail]).toEqual(['eval "$(loopledger infra up)"', expect.stringMatching(/LOOPLEDGER_(KAFKA_BROKERS|REDIS_URL|REGISTRY_URL) names it/)]);
+    for (const { detail, fix } of away.wrong) expect([fix, detail]).toEqual(['eval "$(loopledger infra up --ports free)"', expect.stringMatching(/LOOPLEDGER_(KAFKA_BROKERS|REDIS_URL|REGISTRY_URL) names it/)]);
   });
 });

@@ -1,6 +1,7 @@
 /** Every kind of record that cannot be taken in, on a real Kafka: one dead letter each, and what comes behind it is handled. */
 import { missingHandlers } from "@loopledger/composition/project/known-handlers";
 import { goalBytesMax } from "@loopledger/shared/core/events/goal";
+import { figuresText } from "@loopledger/shared/runtime";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { openDoor } from "../contract/registry-door.ts";
 import { registryUrl } from "../support/parts/parts.ts";
@@ -77,8 +78,8 @@ describe("bad input on the goals topic", () => {
     }
     expect(await stage.lettersWritten()).toBe(bad.length);
     expect(ledger.goals("first")).toEqual([{ text: "Mend it", by: `intake ${stage.prefix}.goals-0-0` }]);
-    expect(intake.figures()).toContain('loopledger_intake_dead_letters_total{reason="not_json"} 4');
-    expect(intake.figures()).toMatch(new RegExp(`^loopledger_intake_goals_total ${bad.length + 1}$`, "m"));
+    expect(figuresText(intake.figures())).toContain('loopledger_intake_dead_letters_total{reason="not_json"} 4');
+    expect(figuresText(intake.figures())).toMatch(new RegExp(`^loopledger_intake_goals_total ${bad.length + 1}$`, "m"));
   });
 
   test("an id that the registry does not know is a dead letter; a registry that does not answer is waited for", async () => {

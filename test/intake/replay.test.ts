@@ -26,6 +26,7 @@ describe("dead letters", () => {
     expect(rows(listed.out).map(({ id, reason, source, cursor, replayedAt }) => ({ id, reason, source, cursor, replayedAt })).sort((x, y) => String(x.id).localeCompare(String(y.id)))).toEqual(
       ([[a, "not_json"], [b, "foreign_key"], [c, "not_json"]] as const).map(([id, reason], offset) => ({ id, reason, source: { topic: `${stage.prefix}.goals`, partition: 0, offset }, cursor: id, replayedAt: null })),
     );
+    expect((await stage.run("dlq", "list")).out).toMatch(/not_json .* key mended .*\n.*key two words|key two words .*\n.*not_json .* key mended/);
     const page = rows((await stage.run("dlq", "list", "--json", "--limit", "2")).out);
     expect(page).toHaveLength(2);
     const rest = rows((await stage.run("dlq", "list", "--json", "--cursor", String(page[1]?.["cursor"]))).out);

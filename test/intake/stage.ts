@@ -18,7 +18,7 @@ import { until } from "../support/until.ts";
 import { environmentOn, openGrounds, type Variables } from "../support/worlds/grounds.ts";
 import { acceptedOf, foldSession } from "../support/worlds/oracle.ts";
 
-export const patienceMs = 90_000;
+const patienceMs = 90_000;
 const root = resolve(import.meta.dirname, "../..");
 const compiled = join(tmpdir(), "loopledger-compile-cache");
 const clock = createSystemClock();
@@ -177,7 +177,7 @@ export class Stage {
   }
 }
 
-export class LedgerFound {
+class LedgerFound {
   readonly #entries: ReadonlyMap<string, readonly LogEntry[]>;
   constructor(entries: ReadonlyMap<string, readonly LogEntry[]>) {
     this.#entries = entries;

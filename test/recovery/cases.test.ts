@@ -120,7 +120,7 @@ describe("the last iteration that the budget allows", () => {
     const peer = await begun({ iterations: 2, maker: () => never }, given);
     await world.until(async () => (await status()).active === "build", "the maker");
     peer.process.kill();
-    const next = await scene.works({ iterations: 2 });
+    await scene.works({ iterations: 2 });
     await world.until(async () => (await status()).disposition === "waiting", "the used-up budget");
     expect(await status()).toMatchObject({ reason: "budget_exhausted", iteration: 1, takeovers: 1, budget: { iterations: { limit: 1, spent: 1, remaining: 0 } } });
     expect(await person("budget_raised", { iterations: 1 })).toMatchObject({ kind: "accepted" });

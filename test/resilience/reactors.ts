@@ -18,7 +18,7 @@ export const reactors: readonly Reactor[] = [
   unheard("folds"), { name: "folds.history" },
   unheard("offers"), unheard("leftovers"), { name: "cycles.watch", unheard: true, maker: "waiter" },
   unheard("projector.changes"), unheard("projector.positions"),
-  unheard("gateway.feed"), unheard("gateway.feed.positions"), unheard("gateway.counters"), unheard("gateway.counters.positions"), unheard("figures"), unheard("figures.positions"),
+  unheard("gateway.feed"), unheard("gateway.feed.positions"), unheard("figures"), unheard("figures.positions"),
   // What carries sessions.
   { name: "offers.sessions" }, { name: "cycles" },
   { name: "offers.timers", provoke: (stage, id) => stage.submit(`${id}-next`) },

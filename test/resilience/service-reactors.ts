@@ -46,7 +46,7 @@ export const reactorsOf: Readonly<Record<ServiceName, ServiceReactors>> = {
   },
   gateway: {
     struck: [
-      ...common, ...named("gateway.arrivals", "gateway.counters", "gateway.counters.positions", "gateway.feed", "gateway.feed.positions", "gateway.keepalive"),
+      ...common, ...named("gateway.arrivals", "gateway.feed", "gateway.feed.positions", "gateway.keepalive"),
       { name: "gateway.streams", get: "/v1/stream?after=start" },
       { name: "gateway.server", tell: { emit: true } },
       // A request that waits for a seq; its waiting ends by a timer.

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Deployment } from "@loopledger/composition/settings/deployment";
 import type { EngineOptions, OpenEngine } from "@loopledger/composition/engine/engine-options";
 import type { Environment } from "./environment.ts";
+import { UsageError } from "./errors.ts";
 import { typable } from "./hints.ts";
 import { type Printer, makePrinter } from "./printing.ts";
 
@@ -46,8 +47,17 @@ export interface CommandContext {
   withConfig(path: string): CommandContext;
 }
 
+/** Throws `no_working_folder` where the folder that this was typed in has been removed meanwhile. */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError("The folder that this was typed in is not there any more.", { code: "no_working_folder", next: "Change to a folder that is there, and type it again." });
+  }
+}
+
 export function makeContext(environment: Environment, options: GlobalOptions): CommandContext {
-  const cwd = process.cwd();
+  const cwd = workingFolder();
   const url = options.url ?? environment.url;
   const dataFolder = resolve(cwd, options.data ?? environment.dataFolder ?? ".loopledger");
   const context: CommandContext = {

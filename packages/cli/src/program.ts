@@ -1,4 +1,5 @@
 /** The program: global options, one command module loaded for the command that was typed, errors and exit codes. */
+import { statSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import type { Action, Bind, CommandEntry } from "./command.ts";
 import { commandList } from "./command-list.ts";
@@ -8,15 +9,16 @@ import { UsageError, describeError, errorText } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { exitWith, keepAlive, surviveStrayErrors } from "@loopledger/composition/process/process-end";
 
-export const version = "0.0.0";
+const version = "0.0.0";
 
 /** Runs the command line to its end; the process leaves with the command's code. */
 export async function runProgram(words: readonly string[]): Promise<void> {
   surviveStrayErrors();
   keepAlive();
   const environment = readEnvironment();
-  const context = makeContext(environment, { json: words.includes("--json") });
+  let context: Voice = { json: words.includes("--json"), hint: (text) => text };
   try {
+    context = makeContext(environment, { json: context.json });
     const program = await makeProgram(words, bindTo(environment));
     await program.parseAsync(words, { from: "user" });
     await exitWith(exitCodes.done);
@@ -25,8 +27,10 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   }
 }
 
+type Voice = Pick<CommandContext, "json" | "hint">;
+
 /** Tells what went wrong; the code to leave with. */
-function reportError(error: unknown, { json, hint }: CommandContext): ExitCode {
+function reportError(error: unknown, { json, hint }: Voice): ExitCode {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.done;
     // A group of commands without one of them: its help stands on stderr by now.
@@ -116,6 +120,12 @@ function unknownCommand(typed: string, near: string | null): UsageError {
   });
 }
 
+/** A config that is named must be there, also for a command that needs none: what is passed over would be taken for used. */
+function refuseNoConfig(path: string | null): void {
+  if (path === null || statSync(path, { throwIfNoEntry: false })?.isFile()) return;
+  throw new UsageError(`There is no config ${path}.`, { code: "no_such_file", next: "Mend --config, or leave it out: then the working folder's is taken." });
+}
+
 /** The wrapper around each action: context in, exit code out. */
 function bindTo(environment: Environment): Bind {
   return <O>(action: Action<O>) => async (...given: unknown[]) => {
@@ -123,6 +133,7 @@ function bindTo(environment: Environment): Bind {
     const context = makeContext(environment, command.optsWithGlobals<GlobalOptions>());
     let code: ExitCode;
     try {
+      refuseNoConfig(context.configPath);
       code = await action(context, command.processedArgs, command.opts() as O);
     } catch (error) {
       code = reportError(error, context);

@@ -71,7 +71,7 @@ describe("a record is told in one line", () => {
   });
   test("a check that could not start counts as red, and is told by its cause", () => {
     const evidence = { why: "the check could not start: no such program ./check.sh" };
-    expect(tell(record("check", { verdict: "FAIL", next_steps: ["Make it pass"], evidence }))).toMatchObject({ what: "FAIL", text: evidence.why });
+    expect(tell(record("check", { verdict: "FAIL", next_steps: ["Make it pass"], evidence }))).toMatchObject({ what: "not run", text: `${evidence.why}; before any work that counts as red: the work may make what it lacks` });
     expect(tell(record("check", { verdict: "INCONCLUSIVE", next_steps: [], evidence: { moved: true, note: "the workspace changed" } }))).toMatchObject({ text: "the workspace changed" });
   });
   test("an observation by what was seen, and a maker that says nothing as one", () => {

@@ -3,11 +3,6 @@ import { resolve } from "node:path";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** All variables as they are: settings are read from them, and handlers get an allow-list of them. */
-export function processVariables(): Variables {
-  return process.env;
-}
-
 /** A config file may place its own things in the data folder: it finds it under the name that people set. */
 export function announceDataFolder(folder: string): void {
   process.env["LOOPLEDGER_DATA"] = resolve(folder);

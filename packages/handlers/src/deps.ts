@@ -20,6 +20,8 @@ export interface HandlersDeps {
   readonly ownPlaces?: (() => readonly string[]) | undefined;
   /** Globs that every check pins besides its own. */
   readonly protect?: readonly string[] | undefined;
+  /** Hears in a sentence what takes long beside the programs themselves. */
+  readonly tell?: ((sentence: string) => void) | undefined;
   /** Wall clock in ms, to turn `retryAt` into seconds. */
   readonly now?: (() => number) | undefined;
 }

@@ -1,13 +1,8 @@
-export { exec, fn, http } from "./builders.ts";
+export { exec, fn } from "./builders.ts";
 export type { CheckInput, HandlersConfigInput, HttpTarget, MakerInput, ToolInput } from "./builders.ts";
-export { handlersConfig, HandlersConfigInvalid, parseHandlersConfig } from "./config/handlers-config.ts";
 export type { HandlersConfig } from "./config/handlers-config.ts";
 export type { HandlersDeps } from "./deps.ts";
-export { StepRefused } from "./inline/functions.ts";
 export type { FnCheckTask, FnMakerTask, FnToolCall } from "./inline/functions.ts";
 export { makeHandlers } from "./registry.ts";
-export { workspaceRevision } from "./revision/workspace-revision.ts";
-export { stepClient, StepServerUnreachable } from "./step-client.ts";
 export { startStepServer } from "./steps/server.ts";
 export type { StepServer } from "./steps/server.ts";
-export { endStale } from "./supervisor/stale.ts";

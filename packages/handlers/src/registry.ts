@@ -99,7 +99,9 @@ function checkOf(name: string, definition: CheckDefinition, deps: HandlersDeps):
   return {
     name, principal: principalOf(name, definition), timeoutSeconds: seconds, run,
     pin: () => checkDigest(definition, { folder: workspace ?? deps.folder, protect: deps.protect ?? [] }),
-    revision: async () => (workspace === null ? null : workspaceRevision(workspace, { leaveOut: [...(deps.dataFolder === undefined ? [] : [deps.dataFolder]), ...(deps.ownPlaces?.() ?? [])], path: deps.environment["PATH"] })),
+    revision: async () => (workspace === null ? null : workspaceRevision(workspace, {
+      leaveOut: [...(deps.dataFolder === undefined ? [] : [deps.dataFolder]), ...(deps.ownPlaces?.() ?? [])], path: deps.environment["PATH"], slow: deps.tell,
+    })),
   };
 }
 

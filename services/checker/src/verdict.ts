@@ -19,7 +19,7 @@ export interface Examined {
 }
 
 /** At iteration 0 a check that cannot even start counts as red, unless the policy asks for a strict red. */
-export function countsAsRed(state: SessionState, run: CheckRun): boolean {
+function countsAsRed(state: SessionState, run: CheckRun): boolean {
   return run.cannotStart && state.failureFirst === "owed" && state.submission?.bounds.failureFirst !== "strict";
 }
 

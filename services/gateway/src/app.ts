@@ -55,7 +55,7 @@ function validated(schema: z.ZodType, value: unknown): { value: unknown } | { er
 function guard(app: App, service: Service): void {
   const limiter = new RateLimiter(service.engine.clock, service.settings.rateLimit);
   app.addHook("onRequest", async (request) => {
-    service.counters.requests++;
+    service.counters.requests.add();
     refuseStrangers(request.headers);
     limiter.take(request.ip);
     if (service.isStopping) throw new Problem("stopping", "The server is stopping.");
@@ -74,7 +74,7 @@ function notFound(map: RouteMap, request: FastifyRequest): Problem {
 }
 
 function answerProblem(service: Service, reply: FastifyReply, error: unknown): FastifyReply {
-  service.counters.refusals++;
+  service.counters.refusals.add();
   const known = problemOf(error);
   if (!known) service.engine.log.error({ err: error }, "gateway: a request failed");
   const { status, headers, body } = documentOf(known ?? new Problem("internal", "The request failed for a reason that nobody foresaw."));

@@ -39,7 +39,7 @@ export async function buildGateway(engine: Engine, options: GatewayOptions = {})
   if (!engine.folds.following) await engine.folds.start(await engine.ledger.end());
   const settings = settingsOf(options);
   const service: Service = {
-    engine, settings, feed: new Feed(engine, settings.window), counters: new Counters(engine), streams: new Set(), bookmarks: new Map(), isStopping: false,
+    engine, settings, feed: new Feed(engine, settings.window), counters: new Counters(), streams: new Set(), bookmarks: new Map(), isStopping: false,
   };
   const app = buildApp(service);
   await app.ready();
@@ -50,7 +50,6 @@ export async function buildGateway(engine: Engine, options: GatewayOptions = {})
     for (const stream of service.streams) stream.close();
     await app.close();
     service.feed.close();
-    service.counters.close();
   };
   return { app, service, stop };
 }

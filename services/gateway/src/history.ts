@@ -8,7 +8,7 @@ import { isLedgerKey } from "@loopledger/shared/core/placement";
 import { type Evolve, type Verdict, makeEvolve } from "@loopledger/shared/core/session/evolve";
 import { type SessionState, emptySession } from "@loopledger/shared/core/session/state";
 import type { LogEntry } from "@loopledger/shared/ports";
-import type { Engine } from "@loopledger/shared/runtime";
+import { type Engine, readStretch, type Stretch } from "@loopledger/shared/runtime";
 import { Row } from "./feed.ts";
 
 export interface Judged {
@@ -21,7 +21,7 @@ export interface Judged {
 }
 /** Entries that are folded in one turn of the event loop. */
 const turn = 200;
-const chunk = 500;
+const piece = 500;
 const statesMax = 500;
 
 class Judge {
@@ -76,13 +76,11 @@ export async function tellCause(engine: Engine, row: Row): Promise<void> {
   row.tellCause(undefined);
 }
 
-interface Range { readonly partition: number; readonly from: Offset; readonly to: Offset }
-
 /** The accepted records of a partition, in order. What a session was before is read when its first entry comes. */
-export async function* partitionRows(engine: Engine, { partition, from, to }: Range): AsyncGenerator<Row> {
+export async function* partitionRows(engine: Engine, stretch: Required<Stretch>): AsyncGenerator<Row> {
   const judges = new Map<SessionId, Judge>();
-  for (let next = from; next < to; ) {
-    const entries = (await engine.ledger.read(partition, next, chunk)).filter((entry) => entry.offset < to);
+  const { partition } = stretch;
+  for await (const entries of readStretch(engine.ledger, stretch, piece)) {
     for (const entry of entries) {
       if (isLedgerKey(entry.key)) continue;
       const judge = judges.get(entry.key as SessionId) ?? (await judgeBefore(engine, entry));
@@ -90,9 +88,6 @@ export async function* partitionRows(engine: Engine, { partition, from, to }: Ra
       const { parsed, verdict, causeSeq } = judge.take(entry);
       if (verdict.kind === "accepted" && parsed.kind === "record") yield new Row(parsed.record, { partition, offset: entry.offset, seq: verdict.seq }, causeSeq);
     }
-    const last = entries.at(-1);
-    if (!last) return;
-    next = (last.offset + 1) as Offset;
     await nextTurn();
   }
 }

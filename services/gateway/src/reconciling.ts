@@ -5,12 +5,12 @@
  *     over by the log's time: before that a late call can still arrive.
  */
 import type { Json } from "@loopledger/shared/core/json";
+import { type Act, reconciliationOf } from "@loopledger/shared/core/session/acts";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { isFencedOff, windowOverAt } from "@loopledger/shared/core/session/rules/effects";
 import type { Effect, SessionState } from "@loopledger/shared/core/session/state";
 import { effectState } from "@loopledger/shared/core/session/status";
 import { whole } from "@loopledger/shared/runtime";
-import type { Act } from "./acting.ts";
 import { Problem } from "./problems.ts";
 import type { Service } from "./service.ts";
 
@@ -22,7 +22,7 @@ export interface Reconciliation {
 }
 
 /** The act, or null where the effect is settled just so already. Throws `unknown_effect`, `not_unknown`, `window_open` and `happened`. */
-export async function reconciliationOf(service: Service, state: SessionState, asked: Reconciliation): Promise<Act | null> {
+export async function askedReconciliation(service: Service, state: SessionState, asked: Reconciliation): Promise<Act | null> {
   const effect = lookUp(state.effects, asked.key);
   if (!effect) throw new Problem("unknown_effect", `The session has no effect with the key ${asked.key}.`);
   if (effect.settled !== null) {
@@ -31,14 +31,7 @@ export async function reconciliationOf(service: Service, state: SessionState, as
   }
   if (effectState(state, effect) !== "unknown") throw new Problem("not_unknown", `The outcome of ${asked.key} is not unknown: its owner may still write it.`);
   const look = asked.outcome === "happened" ? null : await lookOrWindow(service, state, effect);
-  const evidence: Json = look === null ? asked.evidence : { said: asked.evidence, look };
-  return {
-    type: "reconciled",
-    data: {
-      intent: effect.intent, key: effect.key, epoch: state.epoch, outcome: asked.outcome, evidence, by: service.settings.principal,
-      ...(asked.result !== undefined && { result: asked.result }),
-    },
-  };
+  return reconciliationOf({ effect, look, outcome: asked.outcome, epoch: state.epoch, evidence: asked.evidence, by: service.settings.principal, result: asked.result });
 }
 
 /** The evidence of a look that fenced the target, or null once the window is over. */

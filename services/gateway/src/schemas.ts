@@ -61,7 +61,7 @@ const receipt = z.object({
 });
 const lastVerdict = z.object({ verdict, next_steps: z.array(json), evidence: json, revision: z.string().nullable(), seq });
 
-export const status = z.object({
+const status = z.object({
   sessionId: z.string(), goal: z.object({ text: z.string(), digest: z.string() }).nullable(),
   disposition, reason: reason.nullable(), error: z.string().nullable(), asOf: seq,
   position: z.object({ partition: z.int(), offset: z.int() }).nullable(), epoch: z.int(),
@@ -78,16 +78,16 @@ const event = z.looseObject({
   v: z.literal(1), ledgerId: z.string(), eventId: z.string(), sessionId: z.string(), type: z.string(), typeVersion: z.int(), at: z.string(),
   actor: z.object({ kind: z.string(), id: z.string() }), data: json, seq: seq.optional(), void: z.string().optional(),
 });
-export const checkpointView = z.object({
+const checkpointView = z.object({
   sessionId: z.string(), checkpoint: z.string(), standing: z.enum(["pending", "decided", "expired", "withdrawn"]), trigger, action: json, digest: z.string(),
   requestedBy: z.string(), since: z.string(), expires: z.string().nullable(), decision: z.string().nullable(), seq,
 }) satisfies z.ZodType<CheckpointView>;
 const source = z.object({ topic: z.string(), partition: z.int(), offset: z.int() });
-export const letterRow = z.object({
-  id: z.string(), reason: z.string(), detail: z.string(), at: z.string(), source, bytes: z.int().nullable(), replayedAt: z.string().nullable(),
+const letterRow = z.object({
+  id: z.string(), reason: z.string(), detail: z.string(), at: z.string(), source, keyText: z.string().nullable(), bytes: z.int().nullable(), replayedAt: z.string().nullable(),
 }) satisfies z.ZodType<DeadLetterRow>;
 const shownBytes = z.object({ base64: z.string(), text: z.string().nullable() });
-export const letter = letterRow.extend({ isCut: z.boolean(), key: shownBytes.nullable(), value: shownBytes.nullable(), headers: z.record(z.string(), shownBytes), repeats: z.record(z.string(), z.array(shownBytes)).optional() }) satisfies z.ZodType<ShownLetter>;
+const letter = letterRow.extend({ isCut: z.boolean(), key: shownBytes.nullable(), value: shownBytes.nullable(), headers: z.record(z.string(), shownBytes), repeats: z.record(z.string(), z.array(shownBytes)).optional() }) satisfies z.ZodType<ShownLetter>;
 const replayed = z.object({ id: z.string(), replayed: z.literal(true), at: z.string(), topic: z.string(), before: z.string().nullable() });
 const page = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().nullable() });
 

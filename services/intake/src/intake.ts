@@ -11,7 +11,7 @@ import { isLoopledgerError, LoopledgerError } from "@loopledger/shared/core/erro
 import type { Goal } from "@loopledger/shared/core/events/goal";
 import { positionName } from "@loopledger/shared/core/topics/dead-letters";
 import type { DeadLetters, Inbox, InboxGap, InboxReader, InboxRecord, NewDeadLetter } from "@loopledger/shared/ports";
-import { type Engine, type Part, submitGoal } from "@loopledger/shared/runtime";
+import { Counter, type Engine, type Family, LabelledCounter, type Part, submitGoal } from "@loopledger/shared/runtime";
 import { type Reason, reasons, type Refused, refused } from "./reasons.ts";
 import { type Knowledge, readRecord, type Taken } from "./record.ts";
 import { textsOf } from "./texts.ts";
@@ -26,8 +26,7 @@ export interface Intake {
   readonly over: Promise<Error | null>;
   /** Leaves the topic; what was under way is taken in by the next one. */
   stop(): Promise<void>;
-  /** In Prometheus text. */
-  figures(): string;
+  figures(): readonly Family[];
 }
 
 /** Resolves when the first attempt to join the topic's readers is over, whether it is ready then or not. */
@@ -55,7 +54,10 @@ class Service implements Intake {
   /** How often the handling of a record has thrown, by its position. */
   readonly #tries = new Map<string, number>();
   readonly #ended = Promise.withResolvers<null>();
-  readonly #counts = { goals: 0, letters: new Map<Reason, number>() };
+  readonly #goals = new Counter({ name: "loopledger_intake_goals_total", help: "Records of the goals topic that became a session or were one" });
+  readonly #letters = new LabelledCounter(
+    { name: "loopledger_intake_dead_letters_total", help: "Records of the goals topic that were set aside" }, "reason", Object.keys(reasons) as Reason[],
+  );
   #reader: InboxReader | null = null;
   #stopped = false;
   #cancelStart: () => void = () => undefined;
@@ -87,13 +89,8 @@ class Service implements Intake {
     await this.#reader?.close();
     this.#ended.resolve(null);
   }
-  figures(): string {
-    const letters = [...this.#counts.letters].map(([reason, count]) => `loopledger_intake_dead_letters_total{reason="${reason}"} ${count}\n`);
-    return [
-      "# HELP loopledger_intake_goals_total Records of the goals topic that became a session or were one\n# TYPE loopledger_intake_goals_total counter\n",
-      `loopledger_intake_goals_total ${this.#counts.goals}\n`,
-      "# HELP loopledger_intake_dead_letters_total Records of the goals topic that were set aside\n# TYPE loopledger_intake_dead_letters_total counter\n", ...letters,
-    ].join("");
+  figures(): readonly Family[] {
+    return [this.#goals.family(), this.#letters.family()];
   }
 
   async #join(): Promise<void> {
@@ -169,9 +166,9 @@ class Service implements Intake {
   }
   #count(records: readonly InboxRecord[], letters: readonly NewDeadLetter[]): void {
     for (const { source } of records) this.#tries.delete(positionName(source));
-    this.#counts.goals += records.length - letters.length;
+    this.#goals.add(records.length - letters.length);
     for (const { source, reason } of letters) {
-      this.#counts.letters.set(reason as Reason, (this.#counts.letters.get(reason as Reason) ?? 0) + 1);
+      this.#letters.add(reason as Reason);
       this.#engine.log.warn({ source, reason }, "intake: a record was set aside");
     }
   }

@@ -6,7 +6,7 @@ import { makeEvolve } from "@loopledger/shared/core/session/evolve";
 import type { Snapshot } from "@loopledger/shared/core/session/snapshot";
 import { emptySession } from "@loopledger/shared/core/session/state";
 import type { LogEntry, ReadModel } from "@loopledger/shared/ports";
-import type { Engine } from "@loopledger/shared/runtime";
+import { type Engine, readStretch, type Stretch } from "@loopledger/shared/runtime";
 import { startProjector } from "./projector.ts";
 import { viewOf } from "./view.ts";
 
@@ -61,11 +61,9 @@ async function readDocuments(views: ReadModel, projection: string): Promise<Map<
   return documents;
 }
 
-interface Range { readonly partition: number; readonly from: Offset; readonly to: Offset }
-const chunk = 1_000;
 
 /** The documents that each session may have: the one at `from`, and those up to `to`. */
-async function foldPartition(engine: Engine, { partition, from, to }: Range): Promise<Map<SessionId, (string | null)[]>> {
+async function foldPartition(engine: Engine, { partition, from, to }: Required<Stretch>): Promise<Map<SessionId, (string | null)[]>> {
   const evolve = makeEvolve(engine.guards);
   const states = new Map<SessionId, Snapshot>();
   const expected = new Map<SessionId, (string | null)[]>();
@@ -88,16 +86,12 @@ async function foldPartition(engine: Engine, { partition, from, to }: Range): Pr
     note(now);
   };
   let passed = false;
-  for (let next = 0 as Offset; next < to; ) {
-    const entries = await engine.ledger.read(partition, next, chunk);
-    if (entries.length === 0) break;
+  for await (const entries of readStretch(engine.ledger, { partition, from: 0 as Offset, to })) {
     for (const entry of entries) {
-      if (entry.offset >= to) break;
       if (!passed && entry.offset >= from) atFrom();
       passed ||= entry.offset >= from;
       step(entry);
     }
-    next = ((entries.at(-1)?.offset ?? next) + 1) as Offset;
   }
   if (!passed) atFrom();
   return expected;

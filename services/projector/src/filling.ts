@@ -1,7 +1,8 @@
 /** What of a range of the ledger nobody has sent yet: each session that has a record in it, with the status that the views hold. */
-import type { Offset, SessionId } from "@loopledger/shared/core/brand";
+import type { SessionId } from "@loopledger/shared/core/brand";
 import { isLedgerKey } from "@loopledger/shared/core/placement";
 import type { FedStatus, Ledger } from "@loopledger/shared/ports";
+import { readStretch, type Stretch } from "@loopledger/shared/runtime";
 
 interface Filling {
   readonly ledger: Ledger;
@@ -9,13 +10,11 @@ interface Filling {
   /** In order; the last piece is told. */
   readonly send: (statuses: readonly FedStatus[], isLast: boolean) => Promise<void>;
 }
-interface Range { readonly partition: number; readonly from: Offset; readonly to: Offset }
 
-const chunk = 1_000;
 /** Sessions that are read and sent at once. */
 const pieceMax = 200;
 
-export async function fill({ ledger, get, send }: Filling, range: Range): Promise<void> {
+export async function fill({ ledger, get, send }: Filling, range: Required<Stretch>): Promise<void> {
   let piece: FedStatus[] = [];
   for (const sessionIds of piecesOf([...(await sessionsIn(ledger, range))])) {
     const documents = await Promise.all(sessionIds.map(get));
@@ -34,13 +33,10 @@ export async function inPieces<T>(items: readonly T[], work: (item: T) => Promis
   for (const piece of piecesOf(items)) await Promise.all(piece.map(work));
 }
 
-async function sessionsIn(ledger: Ledger, { partition, from, to }: Range): Promise<Set<SessionId>> {
+async function sessionsIn(ledger: Ledger, range: Required<Stretch>): Promise<Set<SessionId>> {
   const found = new Set<SessionId>();
-  for (let next = from; next < to; ) {
-    const entries = await ledger.read(partition, next, chunk);
-    for (const { key, offset } of entries) if (offset < to && !isLedgerKey(key)) found.add(key as SessionId);
-    if (entries.length === 0) break;
-    next = ((entries.at(-1)?.offset ?? next) + 1) as Offset;
+  for await (const entries of readStretch(ledger, range)) {
+    for (const { key } of entries) if (!isLedgerKey(key)) found.add(key as SessionId);
   }
   return found;
 }

@@ -6,7 +6,7 @@ import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 
 /** A key under which no goal was ever accepted has no view, unless a newer release may know what it is. */
-export function isShown(state: SessionState): boolean {
+function isShown(state: SessionState): boolean {
   return state.submission !== null || state.hold !== null;
 }
 

@@ -13,6 +13,7 @@ import type { Epoch } from "@loopledger/shared/core/brand";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
 import type { DataOf } from "@loopledger/shared/core/events/index";
 import type { Json } from "@loopledger/shared/core/json";
+import { unsettledBefore } from "@loopledger/shared/core/session/endings";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { windowOverAt } from "@loopledger/shared/core/session/rules/effects";
 import type { Effect } from "@loopledger/shared/core/session/state";
@@ -180,8 +181,7 @@ export class Effects {
   /** Looking stayed without an answer: the session fails closed until a person settles it. Under an epoch higher than the intent's. */
   async #giveUp(why: string): Promise<Settled> {
     const { state } = this.#tenure;
-    const own = state.unsettled.every((key) => lookUp(state.effects, key)?.epoch === this.#tenure.epoch);
-    if (own) await this.#tenure.reclaim();
+    if (unsettledBefore(state).length === 0) await this.#tenure.reclaim();
     if (this.#tenure.state.end) return { kind: "unknown" };
     const data = { disposition: "failed", reason: "incomplete_tool_turn", error: why } as const;
     await this.#tenure.append([{ type: "status", data, actor: { kind: "worker", id: this.#engine.ownerId } }], { follow: true });
@@ -212,6 +212,6 @@ function whyOf(result: Json): string {
 }
 
 /** From before the append that allows a call to its latest start, in ms; what is left of the window is the call's own time and a tenth as margin. */
-export function deadlineMs(tool: Pick<Tool, "callWindowSeconds" | "timeoutSeconds">): number {
+function deadlineMs(tool: Pick<Tool, "callWindowSeconds" | "timeoutSeconds">): number {
   return (tool.callWindowSeconds * 0.9 - Math.min(tool.timeoutSeconds, tool.callWindowSeconds / 2)) * 1000;
 }

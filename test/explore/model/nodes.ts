@@ -43,7 +43,7 @@ function pairsOf(node: unknown): [string, unknown][] {
 const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => (one < other ? -1 : 1);
 
 /** What of a state decides about what may follow. */
-export function sketchOf(state: SessionState, now: LogTime): string {
+function sketchOf(state: SessionState, now: LogTime): string {
   const left = (at: number): number => Math.max(-1, Math.ceil((at - now) / 1000));
   const windows = state.unsettled.map((key) => {
     const effect = values(state.effects).find((one) => one.key === key);

@@ -7,7 +7,7 @@ import { type Ground, type Step, headState, lag, viewsOf } from "./ground.ts";
 import { type Process, type World, applied, headOf, isTimed, left, letsGo, restarted, used, withFlight, withHead, withProcess, withoutFlight } from "./world.ts";
 
 const flightsMaxDefault = 4;
-export const lagMaxOf = ({ configuration }: Ground): number => configuration.lagMax ?? 2;
+const lagMaxOf = ({ configuration }: Ground): number => configuration.lagMax ?? 2;
 export const hasRoom = ({ configuration }: Ground, world: World): boolean => world.flights.length < (configuration.flightsMax ?? flightsMaxDefault);
 
 /** What is owed or due by any node that a scheduler may know. */

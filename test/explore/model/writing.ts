@@ -99,7 +99,7 @@ export class Flights {
 }
 
 export const keyOf = ({ name }: CallPlan, iteration: number): string => `${name}:${iteration}`;
-export const argsOf = ({ name }: CallPlan, iteration: number): { readonly tool: string; readonly iteration: number } => ({ tool: name, iteration });
+const argsOf = ({ name }: CallPlan, iteration: number): { readonly tool: string; readonly iteration: number } => ({ tool: name, iteration });
 export const actionOf = (call: CallPlan, iteration: number): DataOf<"approval_requested">["action"] => ({ tool: call.name, args: argsOf(call, iteration) });
 export const questionOf = (call: CallPlan, iteration: number): string => `ask-${call.name}-${iteration}`;
 
@@ -113,7 +113,7 @@ export function intentOf(call: CallPlan, state: SessionState, configuration: Con
 }
 
 /** A record in a few words, for a trace. */
-export function wordsOf(record: LedgerRecord): string {
+function wordsOf(record: LedgerRecord): string {
   switch (record.type) {
     case "claimed": return `claimed(epoch ${record.epoch}, ${record.ownerId})`;
     case "dispatched": return `dispatched(${record.data.cycle} ${record.data.iteration}${record.data.leaf === "goal" ? "" : ` of ${record.data.leaf}`})`;

@@ -31,7 +31,7 @@ function toolOf(way: Way, door: Door): Tool {
 function isFenced(door: Door): boolean {
   return door === "fenced" || door === "unsafe-fenced";
 }
-export function contractOf(door: Door): Tool["contract"] {
+function contractOf(door: Door): Tool["contract"] {
   switch (door) {
     case "read": return "none";
     case "idempotent": return "idempotent";

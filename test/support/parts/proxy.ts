@@ -129,7 +129,7 @@ export class WatchedProxy extends TcpProxy {
 }
 
 /** The requests that tests name, by Kafka's numbers. */
-export const kafkaApis = {
+const kafkaApis = {
   Produce: 0, Fetch: 1, ListOffsets: 2, Metadata: 3, OffsetCommit: 8, OffsetFetch: 9, FindCoordinator: 10, JoinGroup: 11, Heartbeat: 12,
   LeaveGroup: 13, SyncGroup: 14, ApiVersions: 18, CreateTopics: 19, DescribeConfigs: 32, AlterConfigs: 33,
 } as const;

@@ -3,7 +3,7 @@ import type { MemoryProcess } from "@loopledger/shared/memory";
 import type { Ledger, Ownership } from "@loopledger/shared/ports";
 
 /** An answer from outside waits at the gate while the process is paused, and never comes once it is killed. */
-export function through<T>(process: MemoryProcess, answer: Promise<T>): Promise<T> {
+function through<T>(process: MemoryProcess, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     answer.then((value) => process.enter(() => resolve(value)), (error: unknown) => process.enter(() => reject(error)));
   });

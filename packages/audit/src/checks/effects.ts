@@ -20,7 +20,7 @@ interface Lagging extends Looking {
 }
 const nameOf = (session: string, tool: string, key: string): string => JSON.stringify([session, tool, key]);
 
-export function intentsOf(trail: Trail): Intent[] {
+function intentsOf(trail: Trail): Intent[] {
   const open = new Map<string, { asked: Is<"tool_requested">; settled: Intent["settled"]; askedAgainAt: number }>();
   const all: { trail: Trail; asked: Is<"tool_requested">; settled: Intent["settled"]; askedAgainAt: number }[] = [];
   for (const one of trail.accepted) {

@@ -51,7 +51,7 @@ export const effectRules: Rules<"tool_requested" | "tool_result" | "reconciled">
 };
 
 /** When the last call of an intent that may have been started must be over, by the log's time. */
-export function windowEnd(effect: Effect, claimedAt: number | null): number {
+function windowEnd(effect: Effect, claimedAt: number | null): number {
   return Math.max(effect.at, claimedAt ?? effect.at) + effect.windowMs;
 }
 function mayConclude(effect: Effect, { session, time }: { readonly session: Case["session"]; readonly time: number }): boolean {

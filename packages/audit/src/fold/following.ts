@@ -9,7 +9,7 @@ import { derivedId, digestOf } from "./hashing.ts";
 import type { Case, Derived, End, Owed } from "./session.ts";
 import { rootId } from "./tree.ts";
 
-export const outcomeUnknown = "external outcome unknown; reconciliation required";
+const outcomeUnknown = "external outcome unknown; reconciliation required";
 
 export function owing({ record, entry }: Case, what: Derived, content: Json): Owed {
   return { what, cause: record.eventId, content, since: entry.time };
@@ -49,7 +49,7 @@ export function failsAgain(c: Case, kind: "build" | "check", failure: { readonly
   const [a, b, x, y] = list.slice(-4);
   return run >= most || (y !== undefined && a === x && b === y && a !== b);
 }
-export function forgetFailures(c: Case): void {
+function forgetFailures(c: Case): void {
   c.session.failures = { build: [], check: [] };
   c.session.checkTries = 0;
 }

@@ -5,7 +5,7 @@ import { heldBack } from "./derived.ts";
 
 export type StatusDocument = Readonly<Record<string, unknown>>;
 
-export function iso(time: number): string {
+function iso(time: number): string {
   return new Date(time).toISOString();
 }
 const when = (time: number | null): string | null => (time === null ? null : iso(time));

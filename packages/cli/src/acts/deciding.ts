@@ -1,6 +1,7 @@
 /** A person's answer to a checkpoint, bound to the digest of what was shown. */
 import type { HumanDecision } from "@loopledger/shared/core/events/approval-decided";
 import type { Json } from "@loopledger/shared/core/json";
+import { decisionOf } from "@loopledger/shared/core/session/acts";
 import { type CheckpointView, checkpointView, checkpointViews } from "@loopledger/shared/core/session/checkpoint-view";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
@@ -42,8 +43,7 @@ async function decided(context: CommandContext, id: string, deciding: Deciding):
   return withSession(context, id, async (session) => {
     const shown = await showing(context, session, deciding);
     const { decision, comment, checkpoint, action } = deciding;
-    const digest = (deciding.digest ?? shown?.digest ?? "") as never;
-    return session.act({ type: "approval_decided", data: { checkpoint, decision, digest, comment, ...(action !== undefined && { action }) } });
+    return session.act(decisionOf({ checkpoint, decision, comment, action, digest: deciding.digest ?? shown?.digest ?? "" }));
   });
 }
 

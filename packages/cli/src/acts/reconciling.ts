@@ -4,8 +4,10 @@
  * "It did not happen" holds only when no late call can arrive any more: after a look that fenced the target under the current
  * epoch, or once the call window is over by the log's own time. Until then this waits, and says so.
  */
+import type { Epoch } from "@loopledger/shared/core/brand";
 import { quoted } from "@loopledger/shared/core/shell-word";
 import type { Json } from "@loopledger/shared/core/json";
+import { type Act, reconciliationOf } from "@loopledger/shared/core/session/acts";
 import { lookUp } from "@loopledger/shared/core/session/persistent-map";
 import { isFencedOff, windowOverAt } from "@loopledger/shared/core/session/rules/effects";
 import type { Effect, SessionState } from "@loopledger/shared/core/session/state";
@@ -13,9 +15,8 @@ import { effectState } from "@loopledger/shared/core/session/status";
 import type { LookAnswer } from "@loopledger/shared/core/effects/handling";
 import { CliError, UsageError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { type Acted, type OpenSession, actedOn, refusedBy } from "./act.ts";
-import type { ActDraft } from "./draft.ts";
-import { refusalOf } from "./refusals.ts";
+import { type Acted, type OpenSession, actedOn } from "./act.ts";
+import { refuse } from "./refusals.ts";
 
 export interface Settling {
   readonly key: string;
@@ -34,7 +35,7 @@ const lagMs = 500;
 const triesMax = 60;
 
 export async function settle(session: OpenSession, settling: Settling, help: Help): Promise<Acted> {
-  if (settling.outcome === "happened") return session.act(draftOf(session, await effectOf(session, settling.key), { ...settling, epoch: (await session.state()).epoch, look: null }));
+  if (settling.outcome === "happened") return session.act(actOf(session, await effectOf(session, settling.key), { ...settling, epoch: (await session.state()).epoch, look: null }));
   for (let tries = 1; ; ) {
     const effect = await effectOf(session, settling.key);
     const state = await session.state();
@@ -45,23 +46,18 @@ export async function settle(session: OpenSession, settling: Settling, help: Hel
       await changeOr(session, waitMs);
       continue;
     }
-    const draft = draftOf(session, effect, { ...settling, epoch: state.epoch, look });
-    const verdict = await session.judge(draft);
-    const refused = refusedBy(verdict);
-    if (!refused) return actedOn("reconciled", { seq: verdict.kind === "accepted" ? verdict.seq : null, repeated: false, state: await session.state() });
+    const act = actOf(session, effect, { ...settling, epoch: state.epoch, look });
+    const { seq, refused, state: after } = await session.take(act);
+    if (!refused) return actedOn("reconciled", { seq, repeated: false, state: after });
     const early = refused.reason === "not_owed" || refused.reason === "stale_epoch";
-    if (!early || tries++ >= triesMax) throw refusalOf(draft, refused, { state: await session.state(), actor: session.actor });
+    if (!early || tries++ >= triesMax) throw refuse(act, refused, { state: after, actor: session.actor });
     await changeOr(session, lagMs);
   }
 }
 
-interface Saying extends Settling { readonly epoch: number; readonly look: Extract<LookAnswer, { status: "did_not_happen" }> | null }
-function draftOf(session: OpenSession, effect: Effect, { outcome, evidence, result, epoch, look }: Saying): ActDraft {
-  const said: Json = look ? { said: evidence, look: look.evidence } : evidence;
-  return {
-    type: "reconciled",
-    data: { intent: effect.intent, key: effect.key, epoch: epoch as never, outcome, evidence: said, by: session.actor.id, ...(result !== undefined && { result }) },
-  };
+interface Saying extends Settling { readonly epoch: Epoch; readonly look: Extract<LookAnswer, { status: "did_not_happen" }> | null }
+function actOf(session: OpenSession, effect: Effect, { outcome, evidence, result, epoch, look }: Saying): Act {
+  return reconciliationOf({ effect, outcome, epoch, evidence, look: look?.evidence ?? null, by: session.actor.id, result });
 }
 
 /** The effect under this key, if it is unknown; else a refusal that names those that are. */

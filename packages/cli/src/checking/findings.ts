@@ -58,7 +58,7 @@ async function elsewhere(folder: string, variables: CommandContext["environment"
   const others = Object.entries(env).filter(([name, value]) => variables[name] !== undefined && variables[name] !== value);
   if (others.length === 0 || !parts.every(({ state }) => state === "running")) return [];
   const named = others.map(([name, value]) => `${name} is ${value} there`).join("; ");
-  return [wrong("infra", `what \`loopledger infra up\` started in this data folder runs on other ports: ${named}`, 'Type it again: eval "$(loopledger infra up)"')];
+  return [wrong("infra", `what \`loopledger infra up\` started in this data folder runs on other ports: ${named}`, 'Type it again: eval "$(loopledger infra up --ports free)"')];
 }
 
 const node: Check = () => {

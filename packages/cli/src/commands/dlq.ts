@@ -59,8 +59,10 @@ function list(context: CommandContext, { limit, cursor }: ListOptions): Promise<
 }
 
 function lineOf(row: DeadLetterRow, { print: { paint } }: CommandContext): string {
-  const { id, reason, detail, at, replayedAt } = plain(row);
-  return [paint("bold", id), paint(replayedAt === null ? "red" : "dim", reason), paint("dim", at), replayedAt === null ? detail : `put back ${replayedAt}`].join("  ");
+  const { id, reason, detail, at, keyText, replayedAt } = plain<Partial<Pick<DeadLetterRow, "keyText">> & Omit<DeadLetterRow, "keyText">>(row);
+  // A gateway of an earlier release does not tell it.
+  const key = keyText === undefined ? [] : [keyText === null ? paint("dim", "no key") : `key ${keyText}`];
+  return [paint("bold", id), paint(replayedAt === null ? "red" : "dim", reason), paint("dim", at), ...key, replayedAt === null ? detail : `put back ${replayedAt}`].join("  ");
 }
 
 function show(context: CommandContext, id: string): Promise<ExitCode> {

@@ -1,7 +1,9 @@
 /** `init`: a working project, with a config, one goal and a README. */
-import { cp, mkdir, readdir } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { cp, readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { quoted } from "@loopledger/shared/core/shell-word";
+import { makeFolder } from "@loopledger/shared/make-folder";
 import { type Register, example } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -22,9 +24,7 @@ export const register: Register = (program, bind) => {
       if (taken.length > 0) {
         throw new UsageError(`${target} has files that would be overwritten.`, { code: "files_exist", faults: taken, next: "Name an empty folder: loopledger init DIR." });
       }
-      await mkdir(target, { recursive: true }).catch((error: unknown) => {
-        throw new UsageError(`${target} cannot be made: ${error instanceof Error ? error.message : String(error)}.`, { next: "Name another folder." });
-      });
+      makeTarget(target);
       await cp(source, target, { recursive: true, force: false });
       if (context.json) context.print.json({ folder: target, pattern, files });
       else {
@@ -35,6 +35,15 @@ export const register: Register = (program, bind) => {
       return exitCodes.done;
     }));
 };
+
+function makeTarget(target: string): void {
+  try {
+    makeFolder(target);
+  } catch (error) {
+    throw new UsageError(`${target} cannot be made: ${error instanceof Error ? error.message : String(error)}.`, { next: "Name another folder." });
+  }
+  if (!statSync(target).isDirectory()) throw new UsageError(`${target} cannot be made: something else is there.`, { next: "Name another folder." });
+}
 
 async function knownPattern(pattern: string): Promise<string> {
   const names = (await readdir(templates)).sort();

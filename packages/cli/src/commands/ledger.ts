@@ -3,6 +3,7 @@ import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import { isLedgerKey } from "@loopledger/shared/core/placement";
 import type { Verdict } from "@loopledger/shared/core/session/evolve";
 import type { LogEntry } from "@loopledger/shared/ports";
+import { readStretch } from "@loopledger/shared/runtime/partition";
 import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
@@ -21,8 +22,6 @@ export const register: Register = (program, bind) => {
     .addHelpText("after", example("loopledger ledger dump > dump.ndjson && loopledger audit --dump dump.ndjson", "loopledger ledger dump --verdicts > verdicts.ndjson"))
     .action(bind<Options>((context, _words, options) => dump(context, options)));
 };
-
-const chunkSize = 1_000;
 
 function dump(context: CommandContext, { session, verdicts = false }: Options): Promise<ExitCode> {
   if (context.remote) throw new UsageError("ledger dump reads the ledger itself; a gateway does not hand it out.", { next: "Leave --url and LOOPLEDGER_URL out." });
@@ -44,13 +43,7 @@ function dump(context: CommandContext, { session, verdicts = false }: Options): 
 
 export async function* wholeLedger({ ledger }: Source): AsyncGenerator<readonly LogEntry[]> {
   for (let partition = 0; partition < ledger.partitions; partition++) {
-    for (let from = 0 as Offset; ; ) {
-      const entries = await ledger.read(partition, from, chunkSize);
-      yield entries;
-      const last = entries.at(-1);
-      if (!last || entries.length < chunkSize) break;
-      from = (last.offset + 1) as Offset;
-    }
+    yield* readStretch(ledger, { partition, from: 0 as Offset });
   }
 }
 

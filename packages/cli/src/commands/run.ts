@@ -1,5 +1,7 @@
 /** `run`: a local goal in this one process, until it ends or waits for a person or a budget. */
 import type { SessionId } from "@loopledger/shared/core/brand";
+import { endsUnknown } from "@loopledger/shared/core/session/endings";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import type { SessionState } from "@loopledger/shared/core/session/state";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { Liveness, submitGoal } from "@loopledger/shared/runtime";
@@ -18,6 +20,7 @@ import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { Family, driveSession, heldBy, isSettled, sessionHeld } from "../running/drive.ts";
 import { attachTo } from "../running/attach.ts";
 import { missingProgram } from "../running/programs.ts";
+import { matchlessGlobs } from "../running/protected.ts";
 import { rolesOf } from "../running/roles.ts";
 import { type RunOptions, type RunPlan, lineOf, planRun } from "../running/plan.ts";
 import { isSameGoal, raiseTo } from "../running/same-goal.ts";
@@ -53,6 +56,7 @@ function runAction(bind: Bind) {
     const project = await loadProject({ folder: context.cwd, configPath: context.configPath, dataFolder: context.dataFolder });
     const plan = await planRun({ words, options, project, cwd: context.cwd });
     for (const name of options.env ?? []) if (context.environment.variables[name] === undefined) context.print.note(`  --env ${name}: it is not set here, so the commands do not get it.`);
+    for (const glob of await matchlessGlobs(plan, project, context.cwd)) context.print.note(`  --protect ${quoted(glob)}: no file here matches it, so it protects nothing now. Quote it, so that your shell leaves it alone, and mind that it stands on this folder.`);
     for (const judge of Object.values(plan.adHoc.checks)) {
       const missing = missingProgram(judge, { folder: context.cwd, path: await commandsPath(context.environment.variables) });
       if (missing !== null) context.print.note(`  --check ${missing}: no such program is here now. Unless the maker makes it, no verdict will come of it.`);
@@ -108,7 +112,7 @@ class Run {
     family.whenMet((child) => void open.engine.folds.open(child).catch((error: unknown) => open.engine.log.error({ err: error, session: child }, "child")));
     const before = await open.engine.folds.open(sessionId);
     this.#refuseOther(before);
-    if (before.end && isSettled(before) && before.end.reason !== "incomplete_tool_turn") {
+    if (before.end && isSettled(before) && !endsUnknown(before.end)) {
       if (!context.json) context.print.note(`The session ${sessionId} has ended already; another --id starts a new one.`);
       return this.#close(before);
     }
@@ -125,7 +129,7 @@ class Run {
     const { context, plan } = this.#parts;
     if (!submission) return;
     if (!isSameGoal(submission.goal, plan.goal)) throw otherGoal(sessionId);
-    if (end && end.reason !== "incomplete_tool_turn" && isOtherCheck(context.dataFolder, sessionId, plan.adHoc)) {
+    if (end && !endsUnknown(end) && isOtherCheck(context.dataFolder, sessionId, plan.adHoc)) {
       throw new UsageError(`The session ${sessionId} has ended, and its check was another command.`, { code: "session_conflict", next: "Take another --id: what was found then says nothing of this check." });
     }
   }
@@ -137,7 +141,7 @@ class Run {
       const id = (n === 1 ? plan.id : `${plan.id}-${n}`) as SessionId;
       this.#parts.family.add(id);
       const state = await open.engine.folds.open(id);
-      if (plan.idIsGiven || !state.end || state.end.reason === "incomplete_tool_turn") return id;
+      if (plan.idIsGiven || !state.end || endsUnknown(state.end)) return id;
     }
   }
 

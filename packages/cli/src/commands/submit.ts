@@ -61,8 +61,12 @@ async function noteMissing(context: CommandContext, goal: Goal): Promise<void> {
   ]);
   const { cwd: folder, configPath, dataFolder } = context;
   const project = await besideStdout(() => loadProject({ folder, configPath, dataFolder })).catch(() => null);
-  if (project === null || project.path === null) return;
-  for (const fault of missingHandlers(goal, knownHandlers(project))) context.print.note(`  note: ${fault}; the session waits for a process that has it.`);
+  // On Kafka and behind a gateway others serve, with configs of their own: that there is none here says nothing.
+  const { path } = project ?? {};
+  if (project === null || (path === null && (context.remote !== null || context.environment.kafkaBrokers !== null))) return;
+  const faults = missingHandlers(goal, knownHandlers(project));
+  if (path === null && faults.length > 0) context.print.note("  note: there is no loopledger.config.* in this folder.");
+  for (const fault of faults) context.print.note(`  note: ${path === null ? fault.replace(/ in the config \(.*\)$/, " here") : fault}; the session waits for a process that has it.`);
 }
 
 /** A config is a program: what it prints while it is loaded goes to stderr, since stdout is the session's id. */
@@ -77,7 +81,7 @@ async function besideStdout<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-export function goalConflict(sessionId: string): CliError {
+function goalConflict(sessionId: string): CliError {
   return new CliError("session_conflict", `The session ${sessionId} was begun with another goal.`, {
     next: "Take another --id; a goal never changes once it is taken.",
   });

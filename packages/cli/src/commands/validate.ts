@@ -24,6 +24,7 @@ async function validated(context: CommandContext, file: string): Promise<Validat
   const found = await stat(path).catch(() => null);
   if (found === null) throw new UsageError(`There is no file ${file}.`, { code: "no_such_file", next: "Name a goal file, a config, or a project's folder." });
   if (found.isDirectory()) return validateFolder(context, path);
+  if (!found.isFile()) throw new UsageError(`${file} is no file.`, { code: "no_such_file", next: "Name a goal file, a config, or a project's folder; `-` is standard input." });
   if (/^loopledger\.config\.[a-z]+$/.test(basename(path))) return validateConfig(context, path);
   // A config is run as it stands, and nothing else is: what is only to be looked at must not do anything.
   if (/^\.[cm]?[jt]sx?$/.test(extname(path))) {

@@ -20,8 +20,13 @@ async function verifySession(context: CommandContext, id: string): Promise<ExitC
   if (context.remote) throw new UsageError("verify runs the check on this machine; a gateway does not hand its workspace out.", { next: "Type it where the session's workspace is, without --url." });
   const verification = await withSession(context, id, (session) => verifyHere(context, session));
   if (context.json) context.print.json(verification);
-  else context.print.line(`${verification.holds ? context.print.paint("green", "holds") : context.print.paint("red", `does not hold: ${verification.reason}`)}  ${verification.detail}`);
+  else for (const line of linesOf(context, verification)) context.print.line(line);
   return verification.holds ? exitCodes.done : exitCodes.failed;
+}
+
+function linesOf({ print: { paint }, hint }: CommandContext, { holds, reason, detail, next }: Verification): string[] {
+  if (holds) return [`${paint("green", "holds")}  ${detail}`];
+  return [`${paint("red", `does not hold: ${reason}`)}  ${detail}`, ...(next === null ? [] : [`  ${hint(next)}`])];
 }
 
 async function verifyHere(context: CommandContext, session: OpenSession): Promise<Verification> {

@@ -7,11 +7,12 @@ import { isLedgerKey } from "@loopledger/shared/core/placement";
 import { type ViewCursor, formatViewCursor, parseViewCursor } from "@loopledger/shared/core/view-cursor";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { LogEntry } from "@loopledger/shared/ports";
+import { readStretch } from "@loopledger/shared/runtime/partition";
 import type { ListQuery, ListRow } from "./reader.ts";
 import type { Source } from "./source.ts";
 
 const pageSize = 200;
-const chunkSize = 2_000;
+const piece = 2_000;
 
 export async function* listSessions(source: Source, query: ListQuery): AsyncGenerator<ListRow> {
   const { views } = source;
@@ -29,7 +30,7 @@ export async function* listSessions(source: Source, query: ListQuery): AsyncGene
 }
 
 /** The status of each session that has entries from these offsets on. */
-export async function sessionsSince(source: Source, from: ReadonlyMap<number, Offset>): Promise<ReadonlyMap<string, StatusView>> {
+async function sessionsSince(source: Source, from: ReadonlyMap<number, Offset>): Promise<ReadonlyMap<string, StatusView>> {
   const found = new Map<string, StatusView>();
   for (let partition = 0; partition < source.ledger.partitions; partition++) {
     const start = from.get(partition) ?? (0 as Offset);
@@ -45,18 +46,15 @@ export async function sessionsSince(source: Source, from: ReadonlyMap<number, Of
 
 async function entriesFrom({ ledger }: Source, partition: number, start: Offset): Promise<Map<string, LogEntry[]>> {
   const found = new Map<string, LogEntry[]>();
-  for (let from = start; ; ) {
-    const entries = await ledger.read(partition, from, chunkSize);
+  for await (const entries of readStretch(ledger, { partition, from: start }, piece)) {
     for (const entry of entries) {
       if (isLedgerKey(entry.key)) continue;
       const known = found.get(entry.key);
       if (known) known.push(entry);
       else found.set(entry.key, [entry]);
     }
-    const last = entries.at(-1);
-    if (!last || entries.length < chunkSize) return found;
-    from = (last.offset + 1) as Offset;
   }
+  return found;
 }
 
 /** Loaded when something has to be folded: a list that the views hold whole needs none of it. */

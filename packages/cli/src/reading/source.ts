@@ -4,7 +4,6 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { SessionId } from "@loopledger/shared/core/brand";
 import type { Blobs, Clock, Ids, Ledger, ReadModel } from "@loopledger/shared/ports";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import { refuseNoFolder } from "@loopledger/composition/ports/data-folder";
@@ -69,5 +68,3 @@ export async function withSource<T>(context: CommandContext, work: (source: Sour
     await source.close();
   }
 }
-
-export const sessionOf = (word: string | undefined): SessionId => (word ?? "") as SessionId;

@@ -1,16 +1,16 @@
 /** What a person does to a session, as requests to a gateway. The record is written there, in the name of who the token belongs to. */
 import type { Goal } from "@loopledger/shared/core/events/goal";
 import type { Json } from "@loopledger/shared/core/json";
+import type { Act } from "@loopledger/shared/core/session/acts";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { Acted } from "../acts/act.ts";
-import type { ActDraft } from "../acts/draft.ts";
 import type { Settling } from "../acts/reconciling.ts";
 import { GatewayRefusal, type Remote, ask, send, sessionPath } from "./gateway.ts";
 
 type Route = { readonly path: string; readonly body: unknown };
 
 /** Where an act is asked for, and in which form. Decisions and reconciliations have their own ways below. */
-function routeOf({ type, data }: ActDraft): Route {
+function routeOf({ type, data }: Act): Route {
   switch (type) {
     case "cancel_requested": return { path: "cancel", body: data };
     case "pause_requested": return { path: "pause", body: data };
@@ -22,9 +22,9 @@ function routeOf({ type, data }: ActDraft): Route {
   }
 }
 
-export async function actRemotely(remote: Remote, sessionId: string, draft: ActDraft): Promise<Acted> {
-  const { path, body } = routeOf(draft);
-  return actedBy(draft.type, await ask(remote, { method: "POST", path: sessionPath(sessionId, path), body }));
+export async function actRemotely(remote: Remote, sessionId: string, act: Act): Promise<Acted> {
+  const { path, body } = routeOf(act);
+  return actedBy(act.type, await ask(remote, { method: "POST", path: sessionPath(sessionId, path), body }));
 }
 
 export interface RemoteDecision {

@@ -1,6 +1,7 @@
 /** Carries one session, and the children that it opens, until it has ended or waits for somebody. */
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { nextDerived } from "@loopledger/shared/core/session/derive";
+import { endsUnknown } from "@loopledger/shared/core/session/endings";
 import { type SessionState, holderOf } from "@loopledger/shared/core/session/state";
 import { standingOf } from "@loopledger/shared/core/session/status";
 import { type Engine, type Liveness, nextChange } from "@loopledger/shared/runtime";
@@ -11,7 +12,7 @@ import { exitCodes, isAtRest } from "../exit-codes.ts";
 
 /** Nothing happens to the session before somebody acts, and everything that its end calls for is written. */
 export function isSettled(state: SessionState): boolean {
-  if (state.end && state.end.reason !== "incomplete_tool_turn") return !state.statusOwed;
+  if (state.end && !endsUnknown(state.end)) return !state.statusOwed;
   return isAtRest(standingOf(state)) && nextDerived(state) === null;
 }
 

@@ -6,7 +6,9 @@ import { type Goal, goalTextMax } from "@loopledger/shared/core/events/goal";
 import { sessionIdPattern } from "@loopledger/shared/core/events/fields";
 import { digestOf } from "@loopledger/shared/core/json";
 import { runPrefix } from "@loopledger/shared/core/session/handlers-named";
+import { quoted } from "@loopledger/shared/core/shell-word";
 import { createSystemIds } from "@loopledger/shared/system";
+import { HandlersConfigInvalid, parseHandlersConfig } from "@loopledger/handlers/config/handlers-config";
 import type { AdHoc } from "@loopledger/composition/project/handlers";
 import type { Project } from "@loopledger/composition/project/project";
 import { knownHandlers, missingHandlers } from "@loopledger/composition/project/known-handlers";
@@ -66,11 +68,32 @@ export async function planRun({ words, options, project, cwd }: Asked): Promise<
   const program = (name: string, command: string) => ({ ...common, ...collect(() => commandOf(name, command, options.shell ?? false)) });
   const makers = options.maker === undefined ? {} : { [maker]: { ...program("--maker", options.maker), ...(options.stdin && { stdin: options.stdin }) } };
   const checks = options.check === undefined ? {} : { [check]: program("--check", options.check) };
+  faults.push(...(options.env ?? []).flatMap(faultOfName), ...faultsOfCommands({ makers, checks }, faults));
   if (faults.length > 0) throw new UsageError("The command line has mistakes.", { faults });
   const goal = await goalOf({ words, options, project, cwd }, budget);
   const adHoc: AdHoc = { makers: makers as AdHoc["makers"], checks: checks as AdHoc["checks"], protect: options.protect ?? [] };
   refuseMissing(goal, { project, adHoc });
   return { goal, adHoc, id: options.id ?? goal.id ?? derivedId(goal, adHoc, cwd), idIsGiven: (options.id ?? goal.id) !== undefined };
+}
+
+/** A variable is handed on by its name; its value is the one that it has here. */
+function faultOfName(name: string): string[] {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return [];
+  const [, before, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(name) ?? [];
+  return [`--env takes the name of a variable, not ${JSON.stringify(name.slice(0, 80))}${before === undefined ? "" : `: set it before the command, ${before}=${quoted(value ?? "")} loopledger run … --env ${before}`}`];
+}
+
+/** What a config would be refused for, told of the flag that brought it. */
+function faultsOfCommands(commands: object, earlier: readonly string[]): string[] {
+  if (earlier.length > 0) return [];
+  try {
+    parseHandlersConfig(commands);
+    return [];
+  } catch (error) {
+    if (!(error instanceof HandlersConfigInvalid)) throw error;
+    const said = error.faults.filter((fault) => !/\.env\.\d+: is no name/.test(fault));
+    return [...new Set(said.map((fault) => fault.replace(/^(maker|check)s\.run\/\1\.?/, (_, kind: string) => `--${kind}: `).replace(/^--(maker|check): env\.\d+/, "--env").replace(/^--(maker|check): timeoutSeconds/, "--timeout")))];
+  }
 }
 
 /** What nobody here can run is refused before it stands on the ledger. */

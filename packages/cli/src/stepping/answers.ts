@@ -6,7 +6,7 @@ import { CliError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 
 /** Exit codes of `loopledger step`, by the code of the refusal. */
-export const stepExitCodes = {
+const stepExitCodes = {
   approval_pending: 10,
   incomplete_tool_turn: 11,
   stale_owner: 12,

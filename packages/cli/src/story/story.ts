@@ -76,7 +76,7 @@ const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const frameMs = 120;
 
 /** What a session is doing now: the step, the iteration, how long, and what of its budget is left. */
-export function nowText(state: SessionState, { nowMs, printed }: { readonly nowMs: number; readonly printed: string }): string {
+function nowText(state: SessionState, { nowMs, printed }: { readonly nowMs: number; readonly printed: string }): string {
   const { disposition, reason } = standingOf(state);
   const since = state.open?.since ?? state.at ?? nowMs;
   const frame = frames[Math.floor(nowMs / frameMs) % frames.length] ?? "";

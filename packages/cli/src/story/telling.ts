@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { NextStep } from "@loopledger/shared/core/events/check";
 import type { Json } from "@loopledger/shared/core/json";
-import { tellingLineOf, whyIn } from "@loopledger/shared/core/session/explain-text";
+import { couldNotStart, tellingLineOf, whyIn } from "@loopledger/shared/core/session/explain-text";
 import type { VoidReason } from "@loopledger/shared/core/session/state";
 import type { Style } from "../printing.ts";
 
@@ -36,6 +36,7 @@ const tellers: Teller = {
   check: ({ data }) => {
     if (data.verdict === "PASS") return told("✓", "green", ["PASS", "the check is green"]);
     const why = whyIn(data.evidence);
+    if (couldNotStart(data)) return told("?", "yellow", ["not run", `${oneLine(why ?? "")}; before any work that counts as red: the work may make what it lacks`]);
     if (data.verdict === "FAIL") return told("✗", "yellow", ["FAIL", (why && oneLine(why)) ?? lastOutput(data.evidence) ?? nextStepText(data.next_steps)]);
     return told("?", "red", ["unclear", (why && oneLine(why)) ?? lastOutput(data.evidence) ?? "the check gave no verdict"]);
   },
@@ -76,7 +77,7 @@ export function plainText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are taken out.
   return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }
-export function short(text: string): string {
+function short(text: string): string {
   return text.length > 24 ? `${text.slice(0, 23)}…` : text;
 }
 /** The line of a check's output that names the failure: for a person it says more than the next step that was made of it. */

@@ -21,6 +21,8 @@ export interface Verification {
   readonly reason: Reason | null;
   /** What was found, for people. */
   readonly detail: string;
+  /** What can be done about it; null where it holds. */
+  readonly next: string | null;
 }
 export interface Verifying {
   readonly state: SessionState;
@@ -34,25 +36,25 @@ export interface Verifying {
   readonly live: (chunk: Uint8Array) => void;
 }
 
-const no = (reason: Reason, detail: string): Verification => ({ holds: false, reason, detail });
+const no = (reason: Reason, detail: string, next: string): Verification => ({ holds: false, reason, detail, next });
 
 export async function verify(verifying: Verifying): Promise<Verification> {
   const { receipt, check } = verifying;
   const missing = await missingPayload(verifying);
-  if (missing !== null) return no("evidence_missing", `The final check at seq ${receipt.finalCheckSeq} was kept with the payload ${missing}, and it is missing or damaged.`);
+  if (missing !== null) return no("evidence_missing", `The final check at seq ${receipt.finalCheckSeq} was kept with the payload ${missing}, and it is missing or damaged.`, "Restore the folder or bucket of the payloads from a copy, and verify again.");
   const pin = await check.pin();
   if (pin.digest !== receipt.check.digest) {
-    return no("stale", `The check ${check.name} or a file that it pins is another one than the receipt names: ${pin.pinned.join(", ") || "its definition"}.`);
+    return no("stale", `The check ${check.name} or a file that it pins is another one than the receipt names: ${pin.pinned.join(", ") || "its definition"}.`, "Put back what is named and verify again; or have this check judge: submit the goal under a new id.");
   }
   const before = await check.revision();
   const ran = await runAgain(verifying);
-  if (ran.fault !== null) return no("check_failed", ran.fault);
+  if (ran.fault !== null) return no("check_failed", ran.fault, `Submit the goal under a new id to have it mended: this session is done. \`loopledger events ${verifying.state.sessionId}\` shows how it was made.`);
   const after = await check.revision();
   const named = verifying.receipt.revision;
   // A revision that the check names itself takes the place of the workspace's, as it did when the receipt was made.
   const now = (ran.revision === null ? [before, after] : [ran.revision]).find((one) => one !== null && named !== null && one !== named);
-  if (now !== undefined && now !== null) return no("stale", `The check passes, and the revision is another one: ${now}, not ${named}.`);
-  return { holds: true, reason: null, detail: `${check.name} passes${named === null ? "" : ` on ${named}`}.` };
+  if (now !== undefined && now !== null) return no("stale", `The check passes, and the revision is another one: ${now}, not ${named}.`, "The work was changed after the receipt was made. Go back to the state that it names and verify again; or take the check's PASS for what it is, and submit what is still to be done as a goal of its own.");
+  return { holds: true, reason: null, next: null, detail: `${check.name} passes${named === null ? "" : ` on ${named}`}.` };
 }
 
 /** Runs the check: the revision that it names, and, where it does not pass, what it said. */

@@ -3,7 +3,7 @@
  * service's main its own one, the command line all that were asked for.
  */
 import type { Goal } from "@loopledger/shared/core/events/goal";
-import type { CycleRunner, Engine, Scheduler } from "@loopledger/shared/runtime";
+import type { CycleRunner, Engine, Family, Scheduler } from "@loopledger/shared/runtime";
 
 export const roleNames = ["scheduler", "worker", "checker", "projector", "gateway", "intake"] as const;
 export type RoleName = (typeof roleNames)[number];
@@ -18,8 +18,8 @@ export interface Beside {
   /** Resolves when it has ended: with the reason where it does not go on, with null where it was stopped. */
   readonly over: Promise<Error | null>;
   stop(): Promise<void>;
-  /** Figures of its own in Prometheus text. */
-  figures?(): string;
+  /** Figures of its own. */
+  figures?(): readonly Family[];
 }
 /** What answers over HTTP. */
 export interface Listener {

@@ -1,6 +1,6 @@
 /** All roles of a serving process, started in order and stopped in the reverse one; its port is open when it says that it is ready. */
 import { isLoopledgerError } from "@loopledger/shared/core/errors";
-import type { Engine } from "@loopledger/shared/runtime";
+import { type Engine, figuresText } from "@loopledger/shared/runtime";
 import type { OpenEngine } from "../engine/engine-options.ts";
 import { Figures } from "../process/figures.ts";
 import { portTaken, refuseTakenPort, startHealth } from "../process/health.ts";
@@ -42,7 +42,7 @@ interface Running extends Pick<Beside, "ready" | "stop" | "figures"> {
 export async function startServices(opened: OpenEngine, options: ServicesOptions): Promise<Services> {
   const { engine } = opened;
   const crew = await buildCrew(engine, options);
-  const figures = new Figures(engine, { appends: opened.appends, carried: () => crew.offers.carried, records: options.roles.gateway === undefined });
+  const figures = new Figures(engine, { appends: opened.appends, carried: () => crew.offers.carried });
   const running: Running[] = [];
   const stop = async (): Promise<void> => {
     await crew.stop().catch((error: unknown) => engine.log.error({ err: error }, "the crew did not stop in order"));
@@ -89,7 +89,7 @@ function headStart({ folds, ownerId, supervision }: Engine): Promise<void> {
 }
 
 function besideAs(name: RoleName, beside: Beside): Running {
-  return { name, ready: () => beside.ready(), stop: () => beside.stop(), figures: () => beside.figures?.() ?? "" };
+  return { name, ready: () => beside.ready(), stop: () => beside.stop(), figures: () => beside.figures?.() ?? [] };
 }
 function overOf(beside: Beside | undefined): Promise<Error | null> {
   return beside?.over ?? new Promise(() => undefined);
@@ -105,7 +105,7 @@ async function openPort({ engine, ledger }: OpenEngine, options: PortOptions): P
     const roles = running.filter((role) => !role.ready()).map((role) => role.name);
     return [...new Set([...(ledgerAnswers ? [] : ["ledger"]), ...roles, ...engine.supervision.faulty()])];
   };
-  const listening: Listening = { host, port, principal, unready, figures: async () => [await figures.text(), ...running.map((role) => role.figures?.() ?? "")].join("") };
+  const listening: Listening = { host, port, principal, unready, figures: async () => figuresText([...(await figures.families()), ...running.flatMap((role) => role.figures?.() ?? [])]) };
   const opened = await (roles.gateway?.(engine, listening) ?? startHealth(listening)).catch((error: unknown) => {
     throw isLoopledgerError(error, "address_in_use") ? portTaken(port) : error;
   });

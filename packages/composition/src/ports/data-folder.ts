@@ -4,8 +4,9 @@
  * It often lies in the workspace that is worked on, so it tells git to leave it alone before it holds the first record:
  * `git clean` and `git add -A` of a maker must not touch the ledger.
  */
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { makeFolder } from "@loopledger/shared/make-folder";
 import { exitCodes } from "../exit-codes.ts";
 import { Refusal } from "../refusals.ts";
 
@@ -35,23 +36,12 @@ export function ownPlaces(folder: string): string[] {
 /** Makes the folder and what leads to it. Throws `data_folder_unusable` where that cannot be done; a file system that takes no folders is found out at once. */
 export function makeDataFolder(folder: string): void {
   refuseNoFolder(folder);
-  const missing: string[] = [];
-  for (let at = folder; !existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.unshift(at);
   try {
-    // One after the other: a recursive call never comes back from a file system that takes no folders at all.
-    for (const path of missing) makeOne(path);
+    makeFolder(folder);
     if (!statSync(folder).isDirectory()) throw new Error("it is no folder");
     leaveOutOfGit(folder);
   } catch (error) {
     throw unusable(folder, error);
-  }
-}
-
-function makeOne(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

@@ -1,12 +1,11 @@
 /**
- * The figures of one process in Prometheus text: what it folded, what it carries, how long its appends take, and how far its folds are
+ * The figures of one process: what it folded, what it carries, how long its appends take, and how far its folds are
  * behind the ledger.
  */
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import { voidReasons } from "@loopledger/shared/core/session/state";
 import type { Ledger } from "@loopledger/shared/ports";
-import type { Change, Engine } from "@loopledger/shared/runtime";
-import { type Family, type Row, familyText } from "./prometheus.ts";
+import { type Change, Counter, type Engine, type Family, gauge, LabelledCounter, type Row } from "@loopledger/shared/runtime";
 import { within } from "./within.ts";
 
 const bucketsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] as const;
@@ -14,9 +13,9 @@ const bucketsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] as c
 /** How long appends take until the ledger has acknowledged them. */
 export class AppendTimes {
   readonly #counts = bucketsMs.map(() => 0);
+  readonly #failed = new Counter({ name: "loopledger_append_failures_total", help: "Appends that were given up without an acknowledgement" });
   #sumMs = 0;
   #count = 0;
-  #failed = 0;
 
   /** The same ledger; each append that goes through it is timed. */
   timed(ledger: Ledger, monotonic: () => number): Ledger {
@@ -25,7 +24,7 @@ export class AppendTimes {
       append: (sessionId, values) => {
         const begunMs = monotonic();
         return ledger.append(sessionId, values).then(() => this.#take(monotonic() - begunMs), (error: unknown) => {
-          this.#failed++;
+          this.#failed.add();
           throw error;
         });
       },
@@ -49,7 +48,7 @@ export class AppendTimes {
         name: "loopledger_append_seconds", type: "histogram", help: "Time from an append to its acknowledgement",
         rows: [...buckets, { suffix: "_bucket", labels: { le: "+Inf" }, value: this.#count }, { suffix: "_sum", value: this.#sumMs / 1_000 }, { suffix: "_count", value: this.#count }],
       },
-      { name: "loopledger_append_failures_total", type: "counter", help: "Appends that were given up without an acknowledgement", rows: [{ value: this.#failed }] },
+      this.#failed.family(),
     ];
   }
 }
@@ -67,21 +66,18 @@ export interface FiguresOptions {
   readonly appends: AppendTimes | null;
   /** Sessions that are carried now. */
   readonly carried: () => number;
-  /** Whether records are counted here; a gateway counts them itself. */
-  readonly records: boolean;
 }
 
 export class Figures {
   readonly #engine: Engine;
   readonly #options: FiguresOptions;
-  readonly #void = new Map<string, number>();
+  readonly #records = new LabelledCounter({ name: "loopledger_records_total", help: "Records folded since the start, by verdict" }, "verdict", ["accepted", "held", "void"]);
+  readonly #void = new LabelledCounter({ name: "loopledger_void_total", help: "Void records since the start, by reason" }, "reason", voidReasons);
+  readonly #takenOver = new Counter({ name: "loopledger_takeovers_total", help: "Claims of another owner's open step that were folded since the start" });
   readonly #takeovers = new Map<SessionId, number>();
   /** Everything before it was there when this began, or is counted. */
   readonly #counted: Map<number, Offset>;
   readonly #stops: readonly (() => void)[];
-  #accepted = 0;
-  #held = 0;
-  #takenOver = 0;
 
   constructor(engine: Engine, options: FiguresOptions) {
     this.#engine = engine;
@@ -94,31 +90,15 @@ export class Figures {
     for (const stop of this.#stops) stop();
   }
 
-  async text(): Promise<string> {
-    const { carried, appends, records } = this.#options;
-    const single = (value: number, family: Omit<Family, "rows">): Family => ({ ...family, rows: [{ value }] });
-    const families: Family[] = [
-      single(carried(), { name: "loopledger_sessions_carried", type: "gauge", help: "Sessions that this process carries now" }),
-      single(this.#engine.folds.ids().length, { name: "loopledger_sessions_kept", type: "gauge", help: "Sessions that this process keeps in memory" }),
-      single(this.#takenOver, { name: "loopledger_takeovers_total", type: "counter", help: "Claims of another owner's open step that were folded since the start" }),
-      { name: "loopledger_ledger_lag", type: "gauge", help: "Entries of the ledger that this process has not folded, by partition", rows: await this.#lag() },
-      ...(appends?.families() ?? []),
-      ...(records ? this.#recordFamilies() : []),
-    ];
-    return families.map(familyText).join("");
-  }
-
-  #recordFamilies(): Family[] {
-    const refused = [...this.#void.values()].reduce((sum, count) => sum + count, 0);
+  async families(): Promise<Family[]> {
+    const { carried, appends } = this.#options;
     return [
-      {
-        name: "loopledger_records_total", type: "counter", help: "Records folded since the start, by verdict",
-        rows: [{ labels: { verdict: "accepted" }, value: this.#accepted }, { labels: { verdict: "held" }, value: this.#held }, { labels: { verdict: "void" }, value: refused }],
-      },
-      {
-        name: "loopledger_void_total", type: "counter", help: "Void records since the start, by reason",
-        rows: voidReasons.map((reason) => ({ labels: { reason }, value: this.#void.get(reason) ?? 0 })),
-      },
+      gauge({ name: "loopledger_sessions_carried", help: "Sessions that this process carries now" }, carried()),
+      gauge({ name: "loopledger_sessions_kept", help: "Sessions that this process keeps in memory" }, this.#engine.folds.ids().length),
+      this.#takenOver.family(),
+      gauge({ name: "loopledger_ledger_lag", help: "Entries of the ledger that this process has not folded, by partition" }, await this.#lag()),
+      ...(appends?.families() ?? []),
+      this.#records.family(), this.#void.family(),
     ];
   }
 
@@ -144,9 +124,8 @@ export class Figures {
     this.#remember(sessionId, state.takeovers);
     if (state.end) this.#takeovers.delete(sessionId);
     if (entry.offset < (this.#counted.get(entry.partition) ?? 0)) return;
-    if (verdict.kind === "accepted") this.#accepted++;
-    if (verdict.kind === "held") this.#held++;
-    if (verdict.kind === "void") this.#void.set(verdict.reason, (this.#void.get(verdict.reason) ?? 0) + 1);
-    if (state.takeovers > before) this.#takenOver++;
+    this.#records.add(verdict.kind);
+    if (verdict.kind === "void") this.#void.add(verdict.reason);
+    if (state.takeovers > before) this.#takenOver.add();
   }
 }

@@ -42,8 +42,18 @@ export function handlersOf(place: EnginePlace, project: Project, adHoc?: AdHoc):
       // Payloads inside a workspace are none of its work: each would move its revision.
       ownPlaces: () => [...ownPlaces(place.dataFolder), ...(blobsFolder === null ? [] : [blobsFolder])],
       protect: adHoc?.protect,
+      tell: onceEach((sentence) => log.warn(sentence)),
       now: () => clock.now(),
     });
+  };
+}
+
+/** A revision is taken around every check: what makes it slow is told once. */
+function onceEach(tell: (sentence: string) => void): (sentence: string) => void {
+  const told = new Set<string>();
+  return (sentence) => {
+    if (!told.has(sentence)) tell(sentence);
+    told.add(sentence);
   };
 }
 

@@ -85,7 +85,7 @@ test("contradictions of a validation file are passed on as they stand", async ()
 
 test.each([
   ["half-written JSON", '{"verdict":"PASS","next_st', /not JSON/],
-  ["no next_steps", '{"verdict":"PASS","evidence":{}}', /next_steps/],
+  ["no next_steps", '{"verdict":"PASS","evidence":{}}', /: next_steps is missing\. It needs verdict \(PASS, FAIL or INCONCLUSIVE\) and next_steps/],
   ["another verdict", '{"verdict":"pass","next_steps":[]}', /verdict/],
   ["a list", "[]", /does not fit/],
   ["nothing", "", /not JSON/],

@@ -1,5 +1,6 @@
 import type { CheckRun, CheckTask } from "@loopledger/shared/core/effects/handling";
 import { tailText } from "@loopledger/shared/core/json";
+import { couldNotStartWords } from "@loopledger/shared/core/session/explain-text";
 import type { Running } from "@loopledger/shared/ports";
 import { type CheckDefinition, defaultSeconds } from "../config/definitions.ts";
 import type { HandlersDeps } from "../deps.ts";
@@ -47,7 +48,7 @@ function verdictOf(end: ExecEnd, task: CheckTask, limits: { timeoutSeconds: numb
     case "idle":
       return inconclusive(`the check printed nothing for ${limits.idleSeconds} s`, { output });
     case "cannot_start":
-      return inconclusive(`the check could not start: ${limits.notStarted(ended)}`, ended.passing ? { shortOf: ended.errno } : { cannotStart: true });
+      return inconclusive(`${couldNotStartWords}: ${limits.notStarted(ended)}`, ended.passing ? { shortOf: ended.errno } : { cannotStart: true });
     case "lost":
       return inconclusive("the check's supervisor was killed, and the check with it", { output });
     case "exit":
@@ -62,7 +63,7 @@ function exitOf(exit: Extract<Ended, { kind: "exit" }>, told: { end: ExecEnd; ta
   const { code, signal } = exit;
   if (code === null) return inconclusive(`the check was ended by ${signal ?? "a signal"}${saying(end.log.tail)}`, { output });
   // 126 and 127 are a shell's words for a program that is missing or cannot be run.
-  if (code === 126 || code === 127) return inconclusive(`the check could not start: exit code ${code}`, { output, cannotStart: true });
+  if (code === 126 || code === 127) return inconclusive(`${couldNotStartWords}: exit code ${code}${saying(end.log.tail)}`, { output, cannotStart: true });
   if (code === 75 || code >= 124) return inconclusive(`the check ended with exit code ${code}${saying(end.log.tail)}`, { output });
   if (end.result !== null) {
     return end.result.ok ? readValidation(end.result.value) : inconclusive(`the file that LOOPLEDGER_VALIDATION names is ${end.result.why}`, { output });

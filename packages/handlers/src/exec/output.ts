@@ -6,7 +6,7 @@ import type { BlobWriter, Blobs } from "@loopledger/shared/ports";
 import type { Redactor } from "../results/redactor.ts";
 
 /** The tail, in bytes. */
-export const tailBytes = 8192;
+const tailBytes = 8192;
 /** The most of a run's output that is kept. */
 export const logBytesMax = 64 * 1024 * 1024;
 

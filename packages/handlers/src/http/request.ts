@@ -9,7 +9,7 @@ import { request as httpsRequest } from "node:https";
 import { longTimeout } from "../inline/run.ts";
 
 /** Bytes of an answer that are kept; what is longer is counted and digested. */
-export const answerBytesMax = 10 * 1024 * 1024;
+const answerBytesMax = 10 * 1024 * 1024;
 /** An answer is read no further than this. */
 const readBytesMax = 1024 * 1024 * 1024;
 

@@ -59,7 +59,7 @@ async function durableStep<T>(
   return answered(await gate.api.step(step.name, step.input, (made ?? null) as Json)).result as T;
 }
 
-export function answered<T>(answer: StepAnswer<T>): T {
+function answered<T>(answer: StepAnswer<T>): T {
   if (!answer.ok) throw new StepRefused(answer);
   return answer.value;
 }

@@ -31,7 +31,7 @@ export function inconclusive(why: string, more: Partial<CheckRun> & { readonly o
 export function readValidation(value: Json): CheckRun {
   const parsed = validation.safeParse(value);
   if (!parsed.success) {
-    return inconclusive(`the validation does not fit: ${parsed.error.issues.slice(0, 3).map(issueText).join("; ")}`);
+    return inconclusive(`the validation does not fit: ${parsed.error.issues.slice(0, 3).map((issue) => issueText(issue, value)).join("; ")}. ${required}`);
   }
   const file = parsed.data;
   if (file.next_steps.some((step) => typeof step !== "string")) {
@@ -45,8 +45,13 @@ export function readValidation(value: Json): CheckRun {
   };
 }
 
-function issueText(issue: z.core.$ZodIssue): string {
-  return `${issue.path.map(String).join(".") || "validation"}: ${issue.message}`;
+/** Said with every misfit, so that nobody has to look up what a validation is. */
+const required = "It needs verdict (PASS, FAIL or INCONCLUSIVE) and next_steps (a list of texts, empty with PASS); evidence, revision, usage, fingerprint and citations may be there";
+
+function issueText({ path, message }: z.core.$ZodIssue, value: Json): string {
+  const place = path.map(String).join(".") || "validation";
+  const isMissing = path.length === 1 && value !== null && typeof value === "object" && !Array.isArray(value) && !Object.hasOwn(value, place);
+  return `${place}${isMissing ? " is missing" : `: ${message}`}`;
 }
 
 /**

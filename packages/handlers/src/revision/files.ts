@@ -9,7 +9,7 @@ import { type BigIntStats, createReadStream, lstatSync, readFileSync, readdirSyn
 import { join } from "node:path";
 
 /** Above either of these a file counts by its size and times, not by its content: reading all would take longer than the check. */
-export const filesMax = 100_000;
+const filesMax = 100_000;
 export const bytesMax = 512 * 1024 * 1024;
 /** More is not even listed. */
 const listedMax = 2_000_000;

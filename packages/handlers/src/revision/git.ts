@@ -1,10 +1,11 @@
 /** A revision of a git workspace, taken without changing the repository: index and new objects go to a temporary folder. */
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, realpath, rm, stat, utimes } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, mkdir, realpath, rm, stat, utimes } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { promisify } from "node:util";
 import { sha256 } from "../principal.ts";
+import { runLeashed } from "./leash.ts";
+import { makeScratch } from "./scratch.ts";
 
 const execute = promisify(execFile);
 
@@ -13,18 +14,29 @@ interface Repository {
   readonly index: string;
   readonly objects: string;
 }
-type Git = (args: readonly string[], environment?: Readonly<Record<string, string>>) => Promise<string>;
+/** Where it writes to a temporary folder, it ends with this process. */
+type Git = (args: readonly string[], scratch?: { readonly folder: string; readonly environment: Readonly<Record<string, string>> }) => Promise<string>;
+
+export interface GitRevisionOptions {
+  readonly leaveOut: readonly string[];
+  readonly path?: string | undefined;
+  /** Hears the top of the repository that counts, before the long part begins. */
+  readonly found?: (top: string) => void;
+}
+
+const plain = ["-c", "core.fsmonitor=false", "-c", "core.looseCompression=0", "-c", "advice.addEmbeddedRepo=false"];
 
 /** Digest of HEAD, index, working tree and untracked unignored files; null where the folder is in no repository, or ignored by it. */
-export async function gitRevision(folder: string, { leaveOut, path }: { leaveOut: readonly string[]; path?: string | undefined }): Promise<string | null> {
-  const git: Git = async (args, environment = {}) => {
-    const { stdout } = await execute("git", ["-c", "core.fsmonitor=false", "-c", "core.looseCompression=0", "-c", "advice.addEmbeddedRepo=false", ...args], {
-      cwd: folder, maxBuffer: 512 * 1024 * 1024, encoding: "utf8", env: { ...plainEnvironment(path), ...environment },
-    });
+export async function gitRevision(folder: string, { leaveOut, path, found }: GitRevisionOptions): Promise<string | null> {
+  const git: Git = async (args, scratch) => {
+    const env = { ...plainEnvironment(path), ...scratch?.environment };
+    if (scratch) return runLeashed({ argv: ["git", ...plain, ...args], cwd: folder, environment: env, scratch: scratch.folder });
+    const { stdout } = await execute("git", [...plain, ...args], { cwd: folder, maxBuffer: 512 * 1024 * 1024, encoding: "utf8", env });
     return stdout;
   };
   const repository = await repositoryOf(git, folder);
   if (repository === null) return null;
+  found?.(repository.top);
   const left = await outsOf(leaveOut, repository.top);
   const pathspec = [":(top)", ...left.map((path) => `:(top,exclude,literal)${path}`)];
   const [head, index, tree] = await Promise.all([
@@ -90,20 +102,21 @@ async function copyIndex(from: string, to: string): Promise<void> {
 }
 
 async function workingTree(git: Git, repository: Repository, left: readonly string[]): Promise<string> {
-  const temporary = await mkdtemp(join(tmpdir(), "loopledger-revision-"));
+  const folder = await makeScratch();
   try {
-    const index = join(temporary, "index");
+    const index = join(folder, "index");
     await copyIndex(repository.index, index).catch(() => undefined);
     const environment = {
-      GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: join(temporary, "objects"), GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objects,
+      GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: join(folder, "objects"), GIT_ALTERNATE_OBJECT_DIRECTORIES: repository.objects,
     };
     await mkdir(environment.GIT_OBJECT_DIRECTORY);
+    const scratch = { folder, environment };
     const ignored = await ignoredOf(git, { top: repository.top, paths: left });
     // Git refuses to leave out by name what it ignores already.
-    await git(["add", "--all", "--", ":(top)", ...left.filter((path) => !ignored.has(path)).map((path) => `:(top,exclude,literal)${path}`)], environment);
-    if (left.length > 0) await git(["rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", ...left.map((path) => `:(top,literal)${path}`)], environment);
-    return (await git(["write-tree"], environment)).trim();
+    await git(["add", "--all", "--", ":(top)", ...left.filter((path) => !ignored.has(path)).map((path) => `:(top,exclude,literal)${path}`)], scratch);
+    if (left.length > 0) await git(["rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", ...left.map((path) => `:(top,literal)${path}`)], scratch);
+    return (await git(["write-tree"], scratch)).trim();
   } finally {
-    await rm(temporary, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -12,7 +12,7 @@ export interface StepGate {
   close(): void;
 }
 
-export const staleOwner = {
+const staleOwner = {
   ok: false, status: 409, code: "stale_owner", detail: "this run is over or its session has another owner",
 } as const;
 const noTools = {

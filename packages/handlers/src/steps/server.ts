@@ -13,7 +13,7 @@ import { type Problem, problemBody } from "./problem.ts";
 import { route } from "./routes.ts";
 
 /** Largest body that is read, in bytes. */
-export const stepBodyBytesMax = 10 * 1024 * 1024;
+const stepBodyBytesMax = 10 * 1024 * 1024;
 
 export interface StepLog {
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;

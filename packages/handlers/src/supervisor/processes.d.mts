@@ -18,5 +18,4 @@ export function placeOf(): string;
 export function self(): ProcessId;
 export function isAlive(process: ProcessId): boolean;
 export function membersOf(run: RunProcesses): number[];
-export function signal(pid: number, name: NodeJS.Signals): void;
 export function endAll(look: () => readonly number[], options: { readonly killAt: () => number; readonly limitMs?: number }): Promise<boolean>;

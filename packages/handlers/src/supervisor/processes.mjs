@@ -97,7 +97,7 @@ function carries(pid, marker) {
   }
 }
 
-export function signal(pid, name) {
+function signal(pid, name) {
   try {
     process.kill(pid, name);
   } catch {

@@ -12,5 +12,4 @@ export function removeRecord(folder: string, run: string): void;
 export function runFolderOf(folder: string, run: string): string;
 export function removeRunFolder(folder: string, run: string): void;
 export function readRecords(folder: string): RunRecord[];
-export function leftOf(record: RunRecord, place: string): number[];
 export function endRecorded(folder: string, options: { readonly which: (record: RunRecord) => boolean; readonly graceMs: number }): Promise<boolean>;

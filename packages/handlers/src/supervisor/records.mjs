@@ -56,7 +56,7 @@ export function readRecords(folder) {
 }
 
 /** Pids that a record's run still has on this host: its supervisor and its members. Empty for another boot or pid namespace. */
-export function leftOf(record, place) {
+function leftOf(record, place) {
   if (record.place !== place) return [];
   const supervised = isAlive(record.supervisor);
   const { group } = record;

@@ -6,7 +6,7 @@ describe("the catalogue of errors", () => {
     expect(errorCatalogue().map((entry) => entry.code)).toEqual(errorCodes);
     for (const { code, then, next } of errorCatalogue()) {
       expect(code).toMatch(/^[a-z_]+$/);
-      expect(["retry", "stop", "reconcile"]).toContain(then);
+      expect(["retry", "stop"]).toContain(then);
       expect(next.endsWith("."), code).toBe(true);
     }
   });

@@ -6,9 +6,8 @@
  *
  * E1. A code once released keeps its name and its meaning.
  * E2. `retry`: the same request may be sent again as it is. `stop`: nobody goes on before a person has acted.
- *     `reconcile`: the outcome is unknown and has to be looked up before anything else happens.
  */
-export type ErrorThen = "retry" | "stop" | "reconcile";
+export type ErrorThen = "retry" | "stop";
 
 interface CatalogueEntry {
   readonly then: ErrorThen;

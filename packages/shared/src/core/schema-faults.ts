@@ -47,7 +47,7 @@ function faultsOfUnion(schema: z.ZodType, issue: Issue & { readonly code: "inval
   return [`${at}: ${expected.join(", or ")}`];
 }
 
-export function placeOf(path: Path): string {
+function placeOf(path: Path): string {
   if (path.length === 0) return "the whole";
   return path.reduce<string>((text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`), "");
 }

@@ -14,6 +14,8 @@ export interface DeadLetterRow {
   readonly detail: string;
   readonly at: string;
   readonly source: SourcePosition;
+  /** The original key as text; null where it had none, or one that is no text. */
+  readonly keyText: string | null;
   /** Of the original value; null where it had none. */
   readonly bytes: number | null;
   /** When it was last put back; null = never. */

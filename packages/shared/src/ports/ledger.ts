@@ -30,7 +30,7 @@ export interface Ledger {
   partitionOf(key: string): number;
   /** One atomic batch of one session. Resolves when it is as durable as the ledger's setting; proves nothing about acceptance. */
   append(sessionId: SessionId, values: readonly string[]): Promise<void>;
-  /** Entries of a partition from `from` (inclusive) in order, at most `limit`. */
+  /** Entries of a partition from `from` (inclusive) in order, at most `limit`. Only an empty answer says that nothing follows: offsets may have no entry, and a short answer is no end. */
   read(partition: number, from: Offset, limit: number): Promise<readonly LogEntry[]>;
   /** All entries of one session from `from` (inclusive) in order. */
   readSession(sessionId: SessionId, from?: Offset): Promise<readonly LogEntry[]>;

@@ -10,6 +10,7 @@
 import type { SessionId } from "../core/brand.ts";
 import { nextDerived, nextDue } from "../core/session/derive.ts";
 import { type Decision, decide } from "../core/session/decide.ts";
+import { endsUnknown } from "../core/session/endings.ts";
 import { type SessionState, holderOf } from "../core/session/state.ts";
 import type { CarryEnd, Carrier, Crew } from "./carrier.ts";
 import type { Engine } from "./engine.ts";
@@ -115,7 +116,7 @@ export class Offers {
 
   /** Anything that this process could do, now or later, without asking who lives. */
   #hasWork(state: SessionState): boolean {
-    if (state.hold || (state.end && !state.statusOwed)) return state.end?.reason === "incomplete_tool_turn" && state.timers.length > 0;
+    if (state.hold || (state.end && !state.statusOwed)) return endsUnknown(state.end) && state.timers.length > 0;
     if (this.#crew.scheduler && (nextDerived(state) || state.timers.length > 0)) return true;
     return state.open !== null && (this.#settings.claims?.(state) ?? true);
   }

@@ -4,7 +4,7 @@ import type { Json } from "../core/json.ts";
 import type { Engine } from "./engine.ts";
 
 /** Largest payload inside a record, in UTF-16 units of its JSON. */
-export const inlineMax = 65_536;
+const inlineMax = 65_536;
 
 export async function fit(engine: Pick<Engine, "blobs">, sessionId: SessionId, value: Json): Promise<Json> {
   const text = JSON.stringify(value);

@@ -10,7 +10,7 @@ import { dataDefaults } from "./data.ts";
 import { firstInstant } from "./step-clock.ts";
 
 export const testSession = "session-1" as SessionId;
-export const testLedger = "ledger-1";
+const testLedger = "ledger-1";
 
 /** Who usually writes what: the first of a type's writers under a name that tests can read. */
 const names: Readonly<Record<ActorKind, string>> = {
@@ -25,7 +25,7 @@ export type Envelope = Partial<Omit<LedgerRecord, "data" | "type" | "cause">> & 
 
 let count = 0;
 /** An id that no other record of this process has. */
-export function freshId(prefix = "e"): EventId {
+function freshId(prefix = "e"): EventId {
   return `${prefix}-${++count}` as EventId;
 }
 

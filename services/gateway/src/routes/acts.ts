@@ -1,8 +1,9 @@
 /** Acts of people and programs on a session; each answers with the status after it. */
+import type { Act } from "@loopledger/shared/core/session/acts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
-import { type Act, act } from "../acting.ts";
-import { reconciliationOf } from "../reconciling.ts";
+import { act } from "../acting.ts";
+import { askedReconciliation } from "../reconciling.ts";
 import type { ProblemCode } from "../problems.ts";
 import { answers, bodies, params, queries } from "../schemas.ts";
 import { type App, type Service, openSession, statusText } from "../service.ts";
@@ -65,7 +66,7 @@ function addReconciliation(app: App, service: Service): void {
     } },
     handler: async (request, reply) => {
       const state = await openSession(service, request.params.id);
-      const asked = await reconciliationOf(service, state, request.body);
+      const asked = await askedReconciliation(service, state, request.body);
       return asked ? perform(service, { request, reply, act: asked }) : sendJson(reply, statusText(state));
     },
   });

@@ -1,7 +1,7 @@
 /** Human decisions: what waits for one, and the answers. */
+import { type Act, decisionOf } from "@loopledger/shared/core/session/acts";
 import { type CheckpointView, checkpointView, checkpointViews, reviewRequest } from "@loopledger/shared/core/session/checkpoint-view";
 import type { SessionState } from "@loopledger/shared/core/session/state";
-import type { Act } from "../acting.ts";
 import { listSessions } from "../lists.ts";
 import { Problem } from "../problems.ts";
 import { answers, bodies, params, queries } from "../schemas.ts";
@@ -32,7 +32,7 @@ export function approvalRoutes(app: App, service: Service): void {
     } },
     handler: async (request, reply) => {
       const state = await openSession(service, request.params.id);
-      return perform(service, { request, reply, act: decisionOf(service, state, { ...request.body, checkpoint: request.params.checkpoint }) });
+      return perform(service, { request, reply, act: askedDecision(service, state, { ...request.body, checkpoint: request.params.checkpoint }) });
     },
   });
 }
@@ -40,12 +40,12 @@ export function approvalRoutes(app: App, service: Service): void {
 type Asked = (typeof bodies)["decision"]["_output"] & { readonly checkpoint: string };
 
 /** The answer, bound to what is asked; one that comes before its request has to say what it is an answer to. */
-function decisionOf(service: Service, state: SessionState, { checkpoint, decision, action, comment = "", digest }: Asked): Act {
+function askedDecision(service: Service, state: SessionState, { checkpoint, decision, action, comment = "", digest }: Asked): Act {
   const owed = state.requestOwed?.content as { readonly checkpoint?: unknown; readonly digest?: unknown } | undefined;
   const asked = viewOf(service, state, checkpoint)?.digest ?? (owed?.checkpoint === checkpoint ? String(owed.digest) : undefined);
   const named = digest ?? asked;
   if (named === undefined) throw unknownCheckpoint(state, checkpoint);
-  return { type: "approval_decided", data: { checkpoint, decision, digest: named as never, comment, ...(action !== undefined && { action }) } };
+  return decisionOf({ checkpoint, decision, digest: named, comment, action });
 }
 
 function viewOf({ engine }: Service, state: SessionState, checkpoint: string): CheckpointView | null {

@@ -1,9 +1,10 @@
 /** Health, figures and the description of the API. */
+import { figuresText } from "@loopledger/shared/runtime";
 import { answers, queries } from "../schemas.ts";
 import type { App, Service } from "../service.ts";
 
 export function operationRoutes(app: App, service: Service, openApi: () => object): void {
-  const { settings, counters, streams } = service;
+  const { engine, settings, counters, streams } = service;
   app.route({
     method: "GET", url: "/healthz", config: { notes: { summary: "The process lives.", answers: { 200: answers.health } } },
     handler: async () => ({ status: "ok" }),
@@ -18,7 +19,7 @@ export function operationRoutes(app: App, service: Service, openApi: () => objec
   app.route({
     method: "GET", url: "/metrics", config: { notes: { summary: "Figures in Prometheus text.", answers: { 200: null } } },
     handler: async (_request, reply) => {
-      return reply.type("text/plain; version=0.0.4; charset=utf-8").send(counters.text(streams.size) + (await settings.figures()));
+      return reply.type("text/plain; version=0.0.4; charset=utf-8").send(figuresText(counters.families(engine, streams.size)) + (await settings.figures()));
     },
   });
   let described: object | null = null;

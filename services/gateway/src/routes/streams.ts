@@ -45,7 +45,7 @@ function stream(service: Service, reply: FastifyReply, reading: Reading): Fastif
   reply.hijack();
   const client = new Stream(reply.raw, {
     feed, stallMs: settings.stallMs, part: engine.supervision.part("gateway.streams"), key: engine.ids.uuid(),
-    tellCause: (row) => tellCause(engine, row), dropped: () => counters.dropped++,
+    tellCause: (row) => tellCause(engine, row), dropped: () => counters.dropped.add(),
   });
   streams.add(client);
   client.run(reading)

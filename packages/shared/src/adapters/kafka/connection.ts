@@ -41,11 +41,6 @@ export const defaultClientId = "loopledger";
  */
 export const renewalMs = 2_000;
 
-/** The addresses of a list with commas, without blanks and empty parts. */
-export function brokerList(brokers: string): string[] {
-  return brokers.split(",").map((one) => one.trim()).filter((one) => one !== "");
-}
-
 export function connectKafka({ brokers, clientId = defaultClientId, sasl, ssl, patience = "lasting", log }: KafkaConnection): Kafka {
   const hurried = patience === "none";
   const config: KafkaConfig = {

@@ -5,6 +5,7 @@
  *     reach; older repeats, and those of two writers at once, are one letter to every reader.
  * K2. An original that is larger than the topic takes is cut, and says so: it must not hold up its source for ever.
  */
+import { isUtf8 } from "node:buffer";
 import { isLoopledgerError } from "../../core/errors.ts";
 import { headersOfNotes, keptName, type LetterNotes, notesOfHeaders, originalName, pageOfLetters, positionName, replayedHeader } from "../../core/topics/dead-letters.ts";
 import type { Clock, DeadLetter, DeadLetterPage, DeadLetterRow, DeadLetters, Ids, NewDeadLetter } from "../../ports/index.ts";
@@ -135,8 +136,9 @@ function recordOf(letter: NewDeadLetter, cut: number | null): RawRecord {
   };
 }
 
-function rowOf({ source, reason, detail, at, cutFrom }: LetterNotes, { value }: FetchedRecord): DeadLetterRow {
-  return { id: positionName(source), reason, detail, at, source, bytes: value === null ? null : (cutFrom ?? value.byteLength), replayedAt: null };
+function rowOf({ source, reason, detail, at, cutFrom }: LetterNotes, { key, value }: FetchedRecord): DeadLetterRow {
+  const keyText = key === null || !isUtf8(key) ? null : Buffer.from(key).toString("utf8");
+  return { id: positionName(source), reason, detail, at, source, keyText, bytes: value === null ? null : (cutFrom ?? value.byteLength), replayedAt: null };
 }
 
 function contentOf({ key, value, headers }: FetchedRecord): Pick<DeadLetter, "key" | "value" | "headers" | "repeats"> {

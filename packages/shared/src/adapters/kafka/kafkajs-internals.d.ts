@@ -62,7 +62,7 @@ declare module "kafkajs/src/protocol/requests/index.js" {
     protocol(choice: { version: number }): (args?: object) => ProtocolCall;
   }
   interface Protocol {
-    readonly requests: Readonly<Record<"Produce" | "Fetch" | "ListOffsets" | "Metadata" | "ApiVersions" | "DescribeConfigs", Definition>>;
+    readonly requests: Readonly<Record<"Produce" | "Fetch" | "ListOffsets" | "Metadata" | "ApiVersions", Definition>>;
     lookup(versions: Readonly<Record<number, { minVersion: number; maxVersion: number }>>): (apiKey: number, definition: Definition) => (args?: object) => ProtocolCall;
   }
   const protocol: Protocol;
@@ -70,6 +70,6 @@ declare module "kafkajs/src/protocol/requests/index.js" {
 }
 
 declare module "kafkajs/src/protocol/requests/apiKeys.js" {
-  const apiKeys: Readonly<Record<"Produce" | "Fetch" | "ListOffsets" | "Metadata" | "ApiVersions" | "DescribeConfigs" | "SaslAuthenticate", number>>;
+  const apiKeys: Readonly<Record<"Produce" | "Fetch" | "ListOffsets" | "Metadata" | "ApiVersions" | "SaslAuthenticate", number>>;
   export default apiKeys;
 }

@@ -30,8 +30,6 @@ export interface KafkaLedgerOptions {
   readonly log?: ((error: unknown) => void) | undefined;
 }
 
-export const defaultPrefix = "loopledger";
-
 export function ledgerTopic(prefix: string): string {
   return `${prefix}.ledger`;
 }

@@ -19,7 +19,7 @@ export interface Address {
   readonly host: string;
   readonly port: number;
 }
-export type Api = "Produce" | "Fetch" | "ListOffsets" | "Metadata" | "DescribeConfigs";
+export type Api = "Produce" | "Fetch" | "ListOffsets" | "Metadata";
 
 /** Until a connection is there, understood and authenticated. */
 const CONNECT_MS = 4_000;

@@ -38,7 +38,7 @@ export function unreachable({ topic, connection }: Unreached, cause: unknown): L
   return new LoopledgerError("ledger_unreachable", `The topic ${topic} cannot be reached: ${detail}`, { cause, ...(next !== null && { next }) });
 }
 
-export function topicGone(topic: string): LoopledgerError {
+function topicGone(topic: string): LoopledgerError {
   return new LoopledgerError("ledger_lost", `The ledger topic ${topic} is gone: it was deleted while this process had it open.`);
 }
 

@@ -210,7 +210,7 @@ class BatchRecord implements FetchedRecord {
 }
 
 /** What stands on the broker's disk, or came over the wire, is not what was written. */
-export class DamagedBatch extends Error {
+class DamagedBatch extends Error {
   constructor(offset: number) {
     super(`The batch at offset ${offset} is damaged: its checksum is not that of its bytes. See that a replica that is whole leads the partition, or restore it from a copy.`);
   }

@@ -53,7 +53,6 @@ const READ_COMMITTED = 1;
 const READ_UNCOMMITTED = 0;
 const NO_PRODUCER = undefined;
 const ALL_IN_SYNC = -1;
-const TOPIC_RESOURCE = 2;
 export const latest = -1;
 export const earliest = -2;
 
@@ -101,15 +100,4 @@ export async function askEnds(link: Link, topic: string, partitions: readonly nu
     const end = whole.get(partition);
     return { partition, errorCode: errorCode || (end?.errorCode ?? 0), stable: Number(offset), end: Number(end?.offset ?? offset) };
   });
-}
-
-/** The topic's settings; null where the broker does not tell them. */
-export async function askSettings(link: Link, topic: string, names: readonly string[]): Promise<ReadonlyMap<string, string | null> | null> {
-  const args = { resources: [{ type: TOPIC_RESOURCE, name: topic, configNames: names }], includeSynonyms: false };
-  const answer = (await link.request("DescribeConfigs", args, ANSWER_MS)) as {
-    resources: readonly { errorCode: number; configEntries: readonly { configName: string; configValue: string | null }[] }[];
-  };
-  const resource = answer.resources[0];
-  if (resource === undefined || resource.errorCode !== 0) return null;
-  return new Map(resource.configEntries.map(({ configName, configValue }) => [configName, configValue]));
 }

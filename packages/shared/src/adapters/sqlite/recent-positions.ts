@@ -18,7 +18,7 @@ export interface RecentSizes {
   /** So many positions are kept at most. */
   readonly keptMax: number;
 }
-export const usualSizes: RecentSizes = { listedAfter: 2_048, lookedThrough: 100, keptMax: gatheredMax };
+const usualSizes: RecentSizes = { listedAfter: 2_048, lookedThrough: 100, keptMax: gatheredMax };
 
 export class RecentPositions {
   readonly #file: PositionFile;

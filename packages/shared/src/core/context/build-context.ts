@@ -12,7 +12,7 @@ export interface Context {
 }
 
 /** An upper estimate that holds for every tokenizer in use here: one token for each three UTF-16 units, four for the frame. */
-export function estimateTokens(text: string): number {
+function estimateTokens(text: string): number {
   return (text.length + 2 - ((text.length + 2) % 3)) / 3 + 4;
 }
 

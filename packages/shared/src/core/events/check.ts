@@ -4,7 +4,7 @@ import { defineEvent } from "./define.ts";
 import { digest, json, log, name, text, usage, verdict } from "./fields.ts";
 import { goal } from "./goal.ts";
 
-export const nextStep = z.union([text(65_536).min(1), z.strictObject({ goal })]);
+const nextStep = z.union([text(65_536).min(1), z.strictObject({ goal })]);
 export type NextStep = z.infer<typeof nextStep>;
 /** Most next steps that one verdict may hold; more is an unreadable verdict. */
 export const nextStepsMax = 1000;

@@ -39,7 +39,7 @@ interface Envelope<T extends EventType> {
 export type LedgerRecord = { [T in EventType]: Envelope<T> }[EventType];
 export type RecordOf<T extends EventType> = Envelope<T>;
 
-export const actor = z.strictObject({
+const actor = z.strictObject({
   kind: z.enum(["human", "intake", "scheduler", "worker", "maker", "checker", "store"]), id: f.text(512).min(1),
 });
 export const envelope = z.strictObject({

@@ -1,7 +1,6 @@
 /** Field schemas that several events share. Ids, digests and bounds are spelled here once. */
 import { z } from "zod";
 import type { Digest, Epoch, EventId, OwnerId, Seq, SessionId } from "../brand.ts";
-import type { Json } from "../json.ts";
 import { isWholeText } from "../json.ts";
 import { jsonField } from "./json-field.ts";
 
@@ -34,9 +33,6 @@ export const usage = z.strictObject({
 });
 export type Usage = z.infer<typeof usage>;
 
-/** Content that was too large for a record: the blob's digest and its size in bytes. */
-export const blobRef = z.strictObject({ blob: digest, bytes: z.int().min(0) });
-export type BlobRef = z.infer<typeof blobRef>;
 /** What a cycle printed: the whole as a blob, its tail as text. */
 export const log = z.strictObject({ blob: digest.optional(), bytes: z.int().min(0), tail: text(8192) });
 export type CycleLog = z.infer<typeof log>;

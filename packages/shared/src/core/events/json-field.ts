@@ -12,7 +12,7 @@ import type { Json } from "../json.ts";
 const levelsMax = 200;
 
 /** Only what JSON text can say: no undefined, no class, no symbol. A member called `__proto__` is left to zod, which leaves it out. */
-export function isPlainJson(value: unknown, levels = levelsMax): boolean {
+function isPlainJson(value: unknown, levels = levelsMax): boolean {
   switch (typeof value) {
     case "string": case "boolean": return true;
     case "number": return Number.isFinite(value);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { type Act, isRepeat, refusalOf, refusedBefore } from "./acts.ts";
 import { begin, claim, fails, own, owed, passes, person, recordOf, scheduler, submit, toBuild, toReview, written } from "../../testing/index.ts";
 
 describe("an act", () => {
@@ -79,5 +80,34 @@ describe("learning", () => {
   it("comes from a checker", () => {
     const story = begin([...toReview(), fails()]);
     story.when({ ...recordOf("learning", { check: story.state.lastCheck?.eventId as never }), actor: { kind: "maker", id: "m" } }).thenVoid("forbidden");
+  });
+});
+
+describe("a refused act", () => {
+  const guidance: Act = { type: "guidance", data: { text: "left" } };
+  const ann = { id: "ann" };
+  const after = { reason: "after_end", detail: "" } as const;
+  const cancelled = () => begin([submit(), person("cancel_requested")]).state;
+  it("says how a session ended in words, whatever their number, and since when", () => {
+    const { state } = begin([...toBuild(), own("cycle_failed", { terminal: true, class: "deterministic" })]);
+    const { ground, message } = refusalOf(guidance, after, { state, actor: ann });
+    expect([state.end?.disposition, ground]).toEqual(["handed_off", "handed_off"]);
+    expect(message).toMatch(/^The session is handed off \(\w+\) since seq \d+: it takes no more of this\. \(void: after_end\)$/);
+    expect(refusalOf(guidance, after, { state: cancelled(), actor: ann })).toMatchObject({ ground: "over", message: expect.stringContaining("is cancelled since seq") });
+  });
+  it("says what the ledger's reason means where nothing more is known", () => {
+    expect(refusalOf(guidance, { reason: "suspended", detail: "" }, { state: begin([submit()]).state, actor: ann })).toEqual({
+      ground: "refused", message: "The ledger refused it: the session is suspended. (void: suspended)",
+    });
+  });
+  it("is no refusal where the same was so before", () => {
+    const cancel: Act = { type: "cancel_requested", data: { reason: "" } };
+    expect([isRepeat(cancel, after, cancelled()), isRepeat(guidance, after, cancelled()), isRepeat(guidance, { reason: "duplicate", detail: "" }, cancelled())]).toEqual([true, false, true]);
+  });
+  it("of a session on hold is refused before it is written, and calls nothing void", () => {
+    const state = { ...begin([submit()]).state, hold: { detail: "type from_the_future", since: 1 as never } };
+    const refused = refusedBefore(state);
+    expect(refused).toEqual({ reason: "held", detail: "type from_the_future" });
+    expect(refused && refusalOf(guidance, refused, { state, actor: ann }).message).toBe("The session holds a record that this release does not know: type from_the_future.");
   });
 });

@@ -9,7 +9,8 @@
 import type { EventId, LogTime, OwnerId } from "../brand.ts";
 import type { Cycle } from "../events/fields.ts";
 import { nextDue } from "./derive.ts";
-import { lookUp, values } from "./persistent-map.ts";
+import { endsUnknown, unsettledBefore } from "./endings.ts";
+import { values } from "./persistent-map.ts";
 import { heldBack } from "./rules/dispatching.ts";
 import { waitsForRetry } from "./rules/cycles.ts";
 import { type Checkpoint, type SessionState, holderOf } from "./state.ts";
@@ -36,7 +37,7 @@ export type WaitsOn = "person" | "budget" | "timer" | "holder" | "role" | "sched
 
 export function decide(state: SessionState, seat: Seat): Decision {
   if (state.hold) return wait("schema");
-  if (state.end) return state.end.reason === "incomplete_tool_turn" ? wait("person") : { do: "over" };
+  if (state.end) return endsUnknown(state.end) ? wait("person") : { do: "over" };
   if (!state.open) return waitForDispatch(state);
   return seat.carries ? goOn(state, seat, state.open.cycle) : takeOver(state, seat);
 }
@@ -55,7 +56,7 @@ function waitForDispatch(state: SessionState): Decision {
 
 /** The work of the owner itself. */
 function goOn(state: SessionState, seat: Seat, cycle: Cycle): Decision {
-  const earlier = state.unsettled.filter((key) => (lookUp(state.effects, key)?.epoch ?? 0) < state.epoch);
+  const earlier = unsettledBefore(state);
   if (earlier.length > 0) return { do: "settle", keys: earlier };
   if (state.open && state.unsettled.length > 0) return { do: "claim", dispatch: state.open.eventId, cycle };
   // Its claim does not cover it: nobody holds it, and there is nothing to give back.
@@ -68,7 +69,7 @@ function goOn(state: SessionState, seat: Seat, cycle: Cycle): Decision {
 }
 
 /** A decision that lets a tool call through that has not been made. */
-export function approvedAction(state: SessionState): Checkpoint | null {
+function approvedAction(state: SessionState): Checkpoint | null {
   if (state.checkpoints.size === 0) return null;
   const open = values(state.checkpoints).filter((one) => one.request !== null && one.servedKey === null && isToolAction(one.approvedAction));
   return open.sort((a, b) => a.seq - b.seq)[0] ?? null;

@@ -6,6 +6,7 @@ import type { EventId, LogTime, SessionId, Sha256 } from "../brand.ts";
 import type { DataOf } from "../events/index.ts";
 import { derivedId } from "../fencing/ids.ts";
 import { heldBack } from "./rules/dispatching.ts";
+import { endsUnknown } from "./endings.ts";
 import type { Owed, SessionState, Timer } from "./state.ts";
 
 type DerivedType = Owed["what"] | "timer_fired";
@@ -37,7 +38,7 @@ export function isLastOwed(state: SessionState, derived: DerivedDraft): boolean 
 
 /** The timers that are due at `now`, as the records that say so. */
 export function dueTimers(state: SessionState, now: LogTime, sha256: Sha256): DerivedDraft[] {
-  if (state.hold || (state.end && state.end.reason !== "incomplete_tool_turn")) return [];
+  if (state.hold || (state.end && !endsUnknown(state.end))) return [];
   return state.timers.filter((timer) => timer.dueAt <= now).map((timer) => firedDraft(state.sessionId, timer, sha256));
 }
 

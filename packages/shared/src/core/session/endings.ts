@@ -8,6 +8,7 @@
 import type { EventId, LogTime, Seq, Sha256 } from "../brand.ts";
 import type { Reason } from "../events/fields.ts";
 import { owe } from "./owed.ts";
+import { lookUp } from "./persistent-map.ts";
 import type { End, SessionState } from "./state.ts";
 
 /** What a record brings into an end: who it is and when. */
@@ -18,7 +19,7 @@ export interface Bringing {
 }
 type Outcome = Pick<End, "disposition" | "reason"> & { readonly error?: string };
 
-export const unknownOutcome = "external outcome unknown; reconciliation required";
+const unknownOutcome = "external outcome unknown; reconciliation required";
 
 export function end(state: SessionState, by: Bringing, outcome: Outcome): SessionState {
   const keeps = outcome.disposition === "failed" && outcome.reason === "incomplete_tool_turn";
@@ -36,6 +37,16 @@ export function end(state: SessionState, by: Bringing, outcome: Outcome): Sessio
 export function handOff(state: SessionState, by: Bringing, reason: Reason): SessionState {
   return end(state, by, { disposition: "handed_off", reason });
 }
+
+/** The session ended because nobody knows what became of an effect: a person settles that, or a look does, and then it goes on. */
+export function endsUnknown(end: Pick<End, "reason"> | null | undefined): boolean {
+  return end?.reason === "incomplete_tool_turn";
+}
+/** Effects without an outcome whose owner is not the current one any more: nothing else is done before they are settled. */
+export function unsettledBefore(state: SessionState): readonly string[] {
+  return state.unsettled.filter((key) => (lookUp(state.effects, key)?.epoch ?? 0) < state.epoch);
+}
+
 export function failUnknown(state: SessionState, by: Bringing): SessionState {
   return end(state, by, { disposition: "failed", reason: "incomplete_tool_turn", error: unknownOutcome });
 }

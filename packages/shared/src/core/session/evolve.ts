@@ -20,6 +20,7 @@ import { fence, serves } from "../fencing/fence.ts";
 import { type Guards, guardsOn } from "../fencing/guards.ts";
 import { derivedId } from "../fencing/ids.ts";
 import { meets } from "./owed.ts";
+import { endsUnknown } from "./endings.ts";
 import { lookUp, put } from "./persistent-map.ts";
 import { actRules } from "./rules/acts.ts";
 import { claim } from "./rules/claiming.ts";
@@ -124,11 +125,10 @@ const judges: { readonly [A in Exclude<Authorship, "store" | "submission">]: Jud
 function isSubmitted(state: SessionState): state is Submitted {
   return state.submission !== null;
 }
-const unknownOutcome = (state: SessionState): boolean => state.end?.reason === "incomplete_tool_turn";
 function judgeOwner(state: Submitted, record: LedgerRecord, by: Judging): Judged {
   if (state.end && by.guards.fence) {
     if ((record.epoch ?? 0) < state.epoch) return "stale_epoch";
-    const settles = unknownOutcome(state) && record.type === "reconciled" && lookUp(state.effects, record.data.key)?.contract === "lookup";
+    const settles = endsUnknown(state.end) && record.type === "reconciled" && lookUp(state.effects, record.data.key)?.contract === "lookup";
     if (!settles) return "after_end";
   }
   const refused = fence(state, record, by.guards) ?? serves(state, record);
@@ -164,7 +164,7 @@ function judgeDerived(state: Submitted, record: LedgerRecord, by: Judging): Judg
       return refused ?? requestApproval({ ...state, requestOwed: null }, record, { ...by, calledBy: state.requestOwed?.by });
     }
     case "timer_fired": {
-      if (state.end && !unknownOutcome(state)) return "after_end";
+      if (state.end && !endsUnknown(state.end)) return "after_end";
       const expected = derivedId({ sessionId: state.sessionId, cause: record.data.timer, what: "timer_fired" }, by.sha256);
       return record.eventId === expected ? actRules.timer_fired(state, record, by) : "malformed";
     }
@@ -174,7 +174,7 @@ function judgeDerived(state: Submitted, record: LedgerRecord, by: Judging): Judg
 
 function judgeAct(state: Submitted, record: LedgerRecord, by: Judging): Judged {
   if (by.guards.dedupe && lookUp(state.acts, record.eventId)) return "duplicate";
-  if (state.end && record.type !== "resumed" && !unknownOutcome(state)) return "after_end";
+  if (state.end && record.type !== "resumed" && !endsUnknown(state.end)) return "after_end";
   const next = act(state, record, by);
   return typeof next === "string" ? next : { ...next, acts: put(next.acts, record.eventId, true) };
 }

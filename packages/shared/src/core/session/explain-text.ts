@@ -40,8 +40,9 @@ export function evidenceText(state: SessionState): string {
   const revision = lastCheck.revision === null ? "" : ` on ${shortened(lastCheck.revision)}`;
   const steps = lastCheck.next_steps.map((step) => (typeof step === "string" ? step : step.goal.goal));
   const why = whyIn(lastCheck.evidence) ?? foundBy(lastCheck);
+  const verdict = couldNotStart(lastCheck) ? "the check could not be run (red before any work)" : lastCheck.verdict;
   return [
-    `${lastCheck.verdict}${revision}${why === null ? "" : `: ${shortened(why)}`}`,
+    `${verdict}${revision}${why === null ? "" : `: ${shortened(why)}`}`,
     ...(steps.length > 0 ? [`next: ${shortened(steps[0] ?? "")}`] : []),
     ...(receipt ? [`receipt at seq ${receipt.seq} for the check at seq ${receipt.finalCheckSeq}`] : []), ...gapText,
   ].join("; ");
@@ -52,6 +53,14 @@ export function whyIn(evidence: Json): string | null {
   const said = evidence !== null && typeof evidence === "object" && !Array.isArray(evidence) ? (evidence as JsonObject) : {};
   const why = said["why"] ?? (said["moved"] === true ? said["note"] : undefined);
   return typeof why === "string" ? why : null;
+}
+
+/** The beginning of why a check gave no verdict where nothing of it ran. */
+export const couldNotStartWords = "the check could not start";
+
+/** Before any work such a check counts as red, so that the work may make what it lacks: nobody has judged anything all the same. */
+export function couldNotStart({ verdict, evidence }: { readonly verdict: string; readonly evidence: Json }): boolean {
+  return verdict === "FAIL" && (whyIn(evidence)?.startsWith(couldNotStartWords) ?? false);
 }
 
 /** What a check that found the work wanting says of it: its next step is often the task once more. */

@@ -86,7 +86,7 @@ describe("why it stands still, and what to type", () => {
     },
     {
       name: "the same red again and again", acts: [...toBuild({ bounds: { breakerSame: 2 } }), own("built"), owed(), red(), owed(), own("built"), owed(), red()],
-      why: /same failure came back.*\(expected 3, got 4\)/, next: "loopledger resume session-1",
+      why: /same failure came back 2 times in a row, and there the breaker stops.*\(expected 3, got 4\)/, next: "loopledger resume session-1",
     },
     { name: "out of iterations", acts: [...toBuild({ bounds: { iterations: 1 } }), own("built"), owed(), fails()], why: /iterations is used up \(1 spent\)/, next: "loopledger budget session-1 --iterations +5" },
     { name: "at a checkpoint", acts: [...toBuild(), person("checkpoint_requested"), requested()], why: /must decide at cp-/, next: "approvals show" },

@@ -8,10 +8,11 @@
  */
 import type { Seq, SessionId, Sha256 } from "../brand.ts";
 import { type BudgetView, budgetOf } from "../budget/budget.ts";
+import type { LedgerRecord } from "../events/envelope.ts";
 import type { Disposition, Reason } from "../events/fields.ts";
 import type { Json } from "../json.ts";
 import { type FoldEntry, evolve } from "./evolve.ts";
-import { budgetText, effectsText, evidenceText, goalText, stepsText } from "./explain-text.ts";
+import { budgetText, effectsText, evidenceText, goalText, shortened, stepsText } from "./explain-text.ts";
 import { type OwnerLooks, standstill } from "./standstill.ts";
 import { type Owner, type SessionState, emptySession, holderOf } from "./state.ts";
 import { type StatusView, statusOf } from "./status.ts";
@@ -85,14 +86,28 @@ function holding(state: SessionState): string | null {
 export function explain(entries: readonly FoldEntry[], asking: Asking): Explanation {
   let state = emptySession(asking.sessionId);
   let rests: RestsOn = { goal: 0, steps: 0, effects: 0, evidence: 0, budget: 0, active: 0 };
+  let given: string | null = null;
   for (const entry of entries) {
     if (asking.at !== undefined && state.seq >= asking.at) break;
     const next = evolve(state, entry, asking.sha256);
-    if (next.verdict.kind === "accepted") rests = restsOn(rests, state, next.state);
+    if (next.verdict.kind === "accepted") {
+      rests = restsOn(rests, state, next.state);
+      if (entry.parsed.kind === "record") given = givenBy(entry.parsed.record) ?? given;
+    }
     state = next.state;
   }
   const holder = holderOf(state);
-  return explainState(state, rests, (holder && asking.look?.(holder)) ?? "unknown");
+  const explanation = explainState(state, rests, (holder && asking.look?.(holder)) ?? "unknown");
+  return given !== null && endedByPerson(state) ? { ...explanation, why: `${explanation.why} ${given}` } : explanation;
+}
+
+/** What a person gave as the reason for ending it. */
+function givenBy({ type, data, actor }: LedgerRecord): string | null {
+  const text = type === "cancel_requested" ? data.reason : type === "approval_decided" && data.decision === "REJECT" ? data.comment : "";
+  return text.trim() === "" ? null : `${actor.id} gave as the reason: ${shortened(text)}`;
+}
+function endedByPerson({ end, cancel }: SessionState): boolean {
+  return end === null ? cancel !== null : end.disposition === "cancelled" || end.reason === "approval_rejected";
 }
 
 function restsOn(rests: RestsOn, before: SessionState, after: SessionState): RestsOn {

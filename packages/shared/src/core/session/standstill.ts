@@ -8,6 +8,7 @@ import { quoted } from "../shell-word.ts";
 import { isOfRun } from "./handlers-named.ts";
 import { isoOf } from "./iso.ts";
 import { owedDispatch } from "./owed.ts";
+import { endsUnknown } from "./endings.ts";
 import { lookUp } from "./persistent-map.ts";
 import { isFencedOff, windowOverAt } from "./rules/effects.ts";
 import { amount, lastLineOf, shortened, whyIn } from "./explain-text.ts";
@@ -45,7 +46,7 @@ function ended(state: SessionState, end: End, id: string): Standstill {
     case "cancelled":
       return { why: "It was cancelled, and a cancelled session stays so.", next: `loopledger events ${id}` };
     case "failed":
-      if (end.reason === "incomplete_tool_turn") return unknownOutcome(state, id);
+      if (endsUnknown(end)) return unknownOutcome(state, id);
       return { why: "Records that were acknowledged are gone from the ledger; it must be restored from a copy.", next: "loopledger doctor" };
     case "handed_off":
       return handedOff(state, end, id);
@@ -70,7 +71,7 @@ function unknownOutcome(state: SessionState, id: string): Standstill {
 
 const handOffs: Readonly<Partial<Record<Reason, string>>> = {
   contradictory_verdict: "The check contradicted itself: PASS with next steps, or FAIL without.",
-  check_unavailable: "The check could not be run, again and again.",
+  check_unavailable: "The check could not be run, or came to no verdict, again and again.",
   no_progress: "The same failure came back until the breaker stopped it.",
   deterministic_error: "The maker failed in a way that trying again does not mend, or in the same way until the breaker stopped it.",
   retries_exhausted: "A transient failure outlasted all retries.",
@@ -80,9 +81,20 @@ const handOffs: Readonly<Partial<Record<Reason, string>>> = {
 };
 function handedOff(state: SessionState, end: End, id: string): Standstill {
   const detail = end.error ?? lastWords(state, end.reason);
-  const why = `${handOffs[end.reason ?? "no_progress"] ?? "It was handed off."}${detail ? ` (${detail.slice(0, 200).toWellFormed()})` : ""}`;
+  const what = howOften(state, end) ?? handOffs[end.reason ?? "no_progress"] ?? "It was handed off.";
+  const why = `${what}${detail ? ` (${detail.slice(0, 200).toWellFormed()})` : ""}`;
   if (end.reason === "approval_rejected") return { why, next: "loopledger submit FILE --id NEW-ID" };
   return { why, next: `loopledger resume ${id}` };
+}
+
+/** How often the same failure came back, where the breaker stopped it; null where something else did. */
+function howOften({ failures }: SessionState, { reason, error }: End): string | null {
+  if (error !== null || (reason !== "no_progress" && reason !== "deterministic_error")) return null;
+  const [what, window] = reason === "no_progress" ? ["The same failure came back", failures.check] : ["The maker failed in the same way", failures.build];
+  const last = window.at(-1);
+  const times = window.length - 1 - window.findLastIndex((one) => one !== last);
+  if (times > 1) return `${what} ${times} times in a row, and there the breaker stops (policy.breaker.same).`;
+  return window.length > 3 ? `Two failures take turns, ${reason === "no_progress" ? "A, B, A, B" : "of the maker, A, B, A, B"}: it gets no further.` : null;
 }
 
 /** What the failure that led to the hand-off said of itself. */

@@ -8,6 +8,7 @@ import type { Contract, Cycle, Disposition, Reason } from "../events/fields.ts";
 import type { Json } from "../json.ts";
 import { isoOf } from "./iso.ts";
 import { owedDispatch } from "./owed.ts";
+import { endsUnknown } from "./endings.ts";
 import { lookUp, values } from "./persistent-map.ts";
 import { heldBack } from "./rules/dispatching.ts";
 import { type Effect, type Receipt, type SessionState, holderOf } from "./state.ts";
@@ -46,7 +47,7 @@ export type EffectState = "intended" | "confirmed" | "failed" | "unknown";
 
 export function effectState(state: SessionState, effect: Effect): EffectState {
   if (effect.settled) return effect.settled;
-  return effect.epoch < state.epoch || state.end?.reason === "incomplete_tool_turn" ? "unknown" : "intended";
+  return effect.epoch < state.epoch || endsUnknown(state.end) ? "unknown" : "intended";
 }
 
 interface Standing { readonly disposition: Disposition; readonly reason: Reason | null; readonly error: string | null }
@@ -105,7 +106,7 @@ function waitingOn(state: SessionState): WaitingOn[] {
     const checkpoint = lookUp(state.checkpoints, id);
     return item("approval", id, { since: checkpoint?.since ?? state.at, expires: checkpoint?.expiresAt ?? null });
   });
-  const unknown = state.end?.reason === "incomplete_tool_turn" ? state.unsettled.map((key) => item("reconciliation", key, { since: state.end?.at ?? null })) : [];
+  const unknown = endsUnknown(state.end) ? state.unsettled.map((key) => item("reconciliation", key, { since: state.end?.at ?? null })) : [];
   const timers = state.timers.filter((timer) => timer.kind !== "approval").map((timer) => item(timer.kind, timer.armedBy, { since: state.at, expires: timer.dueAt }));
   const suspension = state.suspension && state.suspension.reason !== "budget_exhausted" ? [item(state.suspension.reason, state.suspension.error ?? "", { since: state.suspension.since })] : [];
   const pause = state.pause ? [item("resume", "paused", { since: state.pause.since })] : [];

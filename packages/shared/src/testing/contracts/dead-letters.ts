@@ -41,6 +41,13 @@ export function deadLettersContract({ describe, it, expect }: Vitest, name: stri
       expect(await reader.get("other.goals-2-4")).toBeNull();
     }));
 
+    it("name the original's key in the list, where it is text", inWorld(make, async (world) => {
+      const letters = await world.open();
+      await letters.put([letterAt(1), letterAt(2, { key: null }), letterAt(3, { key: Uint8Array.from([255]) }), letterAt(4, { key: bytes("") })]);
+      const { items } = await letters.list({ limit: 9 });
+      expect(Object.fromEntries(items.map(({ id, keyText }) => [id, keyText]))).toEqual({ "other.goals-2-1": "k", "other.goals-2-2": null, "other.goals-2-3": null, "other.goals-2-4": "" });
+    }));
+
     it("are one letter where a record is set aside again, by another process too", inWorld(make, async (world) => {
       const [one, two, reader] = [await world.open(), await world.open(), await world.open()];
       await one.put([letterAt(1)]);

@@ -1,6 +1,7 @@
 /** What the tests of a ledger share: its world, and ways to read all of it. */
 import type { Offset, SessionId } from "../../core/brand.ts";
 import type { Ledger, LogEntry, Positions } from "../../ports/index.ts";
+import { readStretch } from "../../runtime/partition.ts";
 import type { World } from "./suite.ts";
 
 export interface LedgerWorld extends World {
@@ -17,12 +18,7 @@ export const fromStart = (ledger: Ledger): Positions =>
 export async function readAll(ledger: Ledger, limit = 7): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
   for (let partition = 0; partition < ledger.partitions; partition++) {
-    for (let from = 0 as Offset; ; ) {
-      const chunk = await ledger.read(partition, from, limit);
-      entries.push(...chunk);
-      if (chunk.length < limit) break;
-      from = ((chunk.at(-1) as LogEntry).offset + 1) as Offset;
-    }
+    for await (const piece of readStretch(ledger, { partition, from: 0 as Offset }, limit)) entries.push(...piece);
   }
   return entries;
 }

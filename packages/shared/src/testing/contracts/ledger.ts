@@ -125,6 +125,18 @@ function reading({ it, expect }: Vitest, make: () => Promise<LedgerWorld>): void
     }
   }));
 
+  it("answers with nothing at the end of a partition, and nowhere before it, however few are asked for", inWorld(make, async (world) => {
+    const ledger = await world.open();
+    for (let i = 0; i < 12; i++) await ledger.append(session(`e${i % 5}`), [`${i}`]);
+    for (const [partition, end] of await ledger.end()) {
+      for (let from = 0; from < end; from++) {
+        const [first] = await ledger.read(partition, from as Offset, 1);
+        expect(first?.offset).toBeGreaterThanOrEqual(from);
+      }
+      expect(await ledger.read(partition, end, 1)).toEqual([]);
+    }
+  }));
+
   it("reads one session alone, from any offset", inWorld(make, async (world) => {
     const ledger = await world.open();
     for (let i = 0; i < 12; i++) await ledger.append(session(`r${i % 4}`), [`${i}`]);

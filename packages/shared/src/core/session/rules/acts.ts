@@ -5,7 +5,7 @@
 import type { Seq } from "../../brand.ts";
 import { callFor } from "../checkpoints.ts";
 import { proceed } from "../continuation.ts";
-import { end } from "../endings.ts";
+import { end, endsUnknown } from "../endings.ts";
 import { closeInnerNodes, nextNode, withLeaf } from "../plan.ts";
 import type { SessionState, Suspension } from "../state.ts";
 import { rootLeaf, rulesKnown } from "../state.ts";
@@ -35,7 +35,7 @@ export const actRules: Rules<ActType | "timer_fired" | "tick" | "learning"> = {
     return record.data.rules <= state.rules || record.data.rules > rulesKnown ? "not_owed" : { ...state, rules: record.data.rules };
   },
   resumed(state, record, by) {
-    if (state.end && state.end.reason !== "incomplete_tool_turn") return reopen(state, by);
+    if (state.end && !endsUnknown(state.end)) return reopen(state, by);
     const { suspension } = state;
     const needsRaise = suspension?.reason === "budget_exhausted";
     if (!state.pause && (!suspension || needsRaise)) return "not_owed";

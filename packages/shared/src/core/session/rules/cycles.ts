@@ -11,8 +11,8 @@ import { countRunning, spend } from "../../budget/budget.ts";
 import { callAfterIteration, callAtCost, callOnFailure } from "../checkpoints.ts";
 import { failedAgain, major, proceed, reviewOwed } from "../continuation.ts";
 import { cutText } from "../../json.ts";
-import { failUnknown } from "../endings.ts";
-import { lookUp, own } from "../persistent-map.ts";
+import { failUnknown, unsettledBefore } from "../endings.ts";
+import { own } from "../persistent-map.ts";
 import { leavesWith } from "../plan.ts";
 import type { OpenDispatch, SessionState, Suspension, Timer } from "../state.ts";
 import type { Rules } from "./rule.ts";
@@ -77,7 +77,7 @@ export const cycleRules: Rules<"built" | "cycle_failed" | "handed_back" | "retry
   status(state, record, by) {
     const { disposition, reason, error, detail } = record.data;
     if (disposition === "failed" && reason === "incomplete_tool_turn") {
-      const looked = state.unsettled.some((key) => (lookUp(state.effects, key)?.epoch ?? state.epoch) < state.epoch);
+      const looked = unsettledBefore(state).length > 0;
       return looked ? failUnknown(state, by) : "not_owed";
     }
     if (disposition !== "waiting" || !isSuspension(reason)) return "forbidden";

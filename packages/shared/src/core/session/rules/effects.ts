@@ -15,7 +15,7 @@ import type { RecordOf } from "../../events/envelope.ts";
 import { digestOf } from "../../json.ts";
 import { spentToTheLast } from "../../budget/budget.ts";
 import { callAtCost, approvalFor, triggersOf } from "../checkpoints.ts";
-import { afterSettling } from "../endings.ts";
+import { afterSettling, endsUnknown, unsettledBefore } from "../endings.ts";
 import { lookUp, own, put } from "../persistent-map.ts";
 import type { Effect, LeafWork, SessionState, VoidReason } from "../state.ts";
 import type { Judging, Rules, Submitted } from "./rule.ts";
@@ -85,7 +85,7 @@ function isWindowOver(state: SessionState, effect: Effect, time: LogTime): boole
 
 /** Nobody knows: the session failed on it, or its writer's epoch has passed. */
 function isUnknown(state: SessionState, effect: Effect): boolean {
-  return state.end?.reason === "incomplete_tool_turn" || effect.epoch < state.epoch;
+  return endsUnknown(state.end) || effect.epoch < state.epoch;
 }
 
 function mayAsk(state: Submitted, record: RecordOf<"tool_requested">, by: Judging): VoidReason | null {
@@ -93,7 +93,7 @@ function mayAsk(state: Submitted, record: RecordOf<"tool_requested">, by: Judgin
   if (dispatch !== state.open?.eventId) return "not_owed";
   if (leaf !== state.open.leaf || iteration !== state.open.iteration) return "malformed";
   if (state.cancel || state.pendingEnd) return "suspended";
-  if (state.unsettled.some((one) => (lookUp(state.effects, one)?.epoch ?? 0) < state.epoch)) return "suspended";
+  if (unsettledBefore(state).length > 0) return "suspended";
   if (spentToTheLast(state)) return "suspended";
   const known = lookUp(state.effects, key);
   if (known && (known.argsDigest !== argsDigest || known.tool !== tool)) return "key_conflict";

@@ -3,6 +3,7 @@ import type { LedgerRecord } from "../../events/envelope.ts";
 import { digestOf } from "../../json.ts";
 import { canReserve, spend, spentToTheLast } from "../../budget/budget.ts";
 import { callAtCost, expiryOf, nextSeq, open, withArgsDigest } from "../checkpoints.ts";
+import { unsettledBefore } from "../endings.ts";
 import { lookUp } from "../persistent-map.ts";
 import type { SessionState } from "../state.ts";
 import { decideEarly } from "./decisions.ts";
@@ -19,7 +20,7 @@ export const factRules: Rules<"grounding" | "model" | "reserved" | "compaction">
     return { ...state, gaps: gap ? { ...gaps, [scope]: outcome } : gaps };
   },
   model(state, record, by) {
-    if (state.unsettled.length > 0 && state.unsettled.some((key) => (lookUp(state.effects, key)?.epoch ?? 0) < state.epoch)) return "suspended";
+    if (unsettledBefore(state).length > 0) return "suspended";
     if (spentToTheLast(state) && !isReserved(state, record.data.usage.reservation)) return "suspended";
     return callAtCost(state, { ...state, spending: spend(state.spending, record.data.usage) }, by);
   },
