@@ -41,8 +41,8 @@ interface Row {
 function rowsOf(text: string): Row[] {
   let heading = "";
   return text.replace(/^```[\s\S]*?^```$/gm, "").split("\n").flatMap((line) => {
-    heading = /^##+ (.+)$/.exec(line)?.[1] ?? heading;
-    const first = /^\| (`[^|]*`) \|/.exec(line)?.[1];
+    heading = /^#+ (.+)$/.exec(line)?.[1] ?? heading;
+    const first = /^\| (\[?`[^|]*) \|/.exec(line)?.[1];
     const names = [...(first ?? "").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name.replace(/\(.*$/, ""));
     return first === undefined ? [] : [{ heading, names, text: line }];
   });
