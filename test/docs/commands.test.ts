@@ -1,7 +1,8 @@
 /** Every command that a text names can be typed: the program's own parser takes it. */
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandList } from "loopledger/command-list";
+import { exitCodes } from "loopledger/exit-codes";
 import { makeProgram } from "loopledger/program";
 import { describe, expect, test } from "vitest";
 import { type Named, namedInDocument, namedInSource } from "./commands.ts";
@@ -40,5 +41,19 @@ describe("commands that can be typed", () => {
       expect.stringContaining('no command "export"'), expect.stringContaining("--format"),
     ]);
     expect(commandList.map(({ name }) => name)).toContain("verify");
+  });
+});
+
+describe("README", () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  test("lists every command, and no other", () => {
+    const table = readme.slice(readme.indexOf("\nAll commands"), readme.indexOf("\nExit codes"));
+    // What stands in brackets says something of a command, and may name another one.
+    const listed = [...table.replace(/\([^)]*\)/g, "").matchAll(/`([a-z]+)`/g)].map(([, name]) => name);
+    expect(listed.sort()).toEqual(commandList.map(({ name }) => name).sort());
+  });
+  test("lists every exit code, and no other", () => {
+    const list = /^Exit codes: ([^.]+)\./m.exec(readme)?.[1] ?? "";
+    expect([...list.matchAll(/\b(\d+) /g)].map(([, code]) => Number(code))).toEqual(Object.values(exitCodes).sort((a, b) => a - b));
   });
 });
