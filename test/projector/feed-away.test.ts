@@ -103,3 +103,29 @@ describe.each(["refuses", "does not answer"] as const)("a feed that %s", (how) =
     await untilSame(place);
   });
 });
+
+test("a look that is never answered holds no step up: views and feed go on", async () => {
+  const place = fedPlace();
+  const away = new Away(["read"], "does not answer");
+  let looks = 0;
+  const engine = await place.join({ feed: (own) => {
+    const under = away.over(own);
+    return { ...under, read: (from, visit) => {
+      looks++;
+      return under.read(from, visit);
+    } };
+  } });
+  const projector = await started(engine, { lookMs, feedPatienceMs: 60_000 });
+  await walk(engine, { seed: 66, steps: 40 });
+  await projector.caughtUp();
+  await untilSame(place);
+  away.isAway = true;
+  const before = looks;
+  await until(() => looks > before, { what: "the look that hangs" });
+  await walk(engine, { seed: 67, steps: 60 });
+  await projector.caughtUp();
+  await expectEqual(engine);
+  expect(sorted(new Map(place.feed.latest()))).toEqual(sorted(await documents(place.views)));
+  expect(engine.supervision.faulty()).toEqual([]);
+  away.comeBack();
+});

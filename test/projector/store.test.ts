@@ -148,6 +148,36 @@ describe("the store of the views", () => {
     await projector.stop();
   });
 
+  test("however long a write takes, the projector is busy for a tenth of the time at most", async () => {
+    const clock = createVirtualClock();
+    const place = opened(memoryPlace(clock));
+    const writeMs = 100;
+    let [writes, isSlow] = [0, false];
+    const views = changedViews(place.views(), async (call) => {
+      writes++;
+      if (isSlow) await new Promise<void>((over) => clock.after(writeMs, over));
+      return call();
+    });
+    const engine = await place.join({ views });
+    const projector = await startProjector(engine, { batchMs: 50 });
+    const walker = new Walker(engine, randomOf(21));
+    isSlow = true;
+    for (let tick = 0; tick < 20; tick++) {
+      await walker.step(sessions[0] as SessionId);
+      await clock.advance(writeMs);
+    }
+    const [before, ticks] = [writes, 300];
+    for (let tick = 0; tick < ticks; tick++) {
+      await walker.step(sessions[0] as SessionId);
+      await clock.advance(writeMs);
+    }
+    expect(writes - before).toBeGreaterThan(10);
+    expect((writes - before - 1) * writeMs).toBeLessThanOrEqual((ticks * writeMs) / 10);
+    isSlow = false;
+    await clock.advance(writeMs);
+    await projector.stop();
+  });
+
   test("a full batch does not wait for the pause", async () => {
     const clock = createVirtualClock();
     const engine = await opened(memoryPlace(clock)).join();

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "@loopledger/shared/core/json";
 import { type Move, Story, goodMoves, makeMove, moveNames, randomOf, submit, walkGoals, wordFor } from "@loopledger/shared/testing";
@@ -28,6 +29,34 @@ function audited(story: Story): { readonly words: string[]; readonly status: Rec
   });
   return { words, status: { ...statusOf(session), void: story.status.void } };
 }
+
+/** Everything that can be told apart in a session, whatever it is made of. */
+function shown(session: Session): string {
+  return inspect(session, { depth: null, showHidden: true, maxArrayLength: null, maxStringLength: null });
+}
+
+describe("the audit's fold", () => {
+  it("changes nothing by judging, however often; accepting alone takes a record in", () => {
+    const verdicts = new Set<string>();
+    for (let seed = 1; seed <= 8; seed++) {
+      const { state, entries } = walked(seed);
+      const session = new Session(state.sessionId);
+      for (const { partition, offset, time, key, text, verified } of entries) {
+        const entry = { partition, offset, time, key, text, verified };
+        const before = shown(session);
+        const judgement = judge(session, read(entry));
+        expect(judge(session, read(entry))).toEqual(judgement);
+        expect(shown(session) === before, `seed ${seed}, offset ${offset}: ${judgement.kind}`).toBe(true);
+        verdicts.add(judgement.kind);
+        if (judgement.kind !== "accepted") continue;
+        accept({ session, record: judgement.record, entry });
+        expect(shown(session) === before, `seed ${seed}, offset ${offset}`).toBe(false);
+      }
+    }
+    expect(verdicts).toContain("accepted");
+    expect(verdicts).toContain("void");
+  });
+});
 
 describe("the product's fold and the audit's, which were written apart", () => {
   it("agree on every record's verdict and reason, and on the status, over logs of valid and hostile records", () => {

@@ -80,6 +80,7 @@ export class Feed {
   readonly #to: Map<number, Offset>;
   #arrival = Promise.withResolvers<void>();
   readonly #listeners = new Set<() => void>();
+  #keys = 0;
 
   constructor(engine: Pick<Engine, "folds" | "supervision">, limits: FeedLimits) {
     const { folds } = engine;
@@ -114,10 +115,24 @@ export class Feed {
   arrival(): Promise<void> {
     return this.#arrival.promise;
   }
-  /** Called whenever rows have come and others may have gone. */
+  /** Called whenever rows have come and others may have gone. One that throws is called again after a pause, under a key of its own: that others work does not hide it. */
   onArrival(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    const key = String(++this.#keys);
+    let isOwed = false;
+    let cancel = (): void => undefined;
+    const tell = (): void => {
+      if (isOwed) return;
+      isOwed = true;
+      cancel = this.#engine.supervision.part("gateway.arrivals").now(() => {
+        listener();
+        isOwed = false;
+      }, key);
+    };
+    this.#listeners.add(tell);
+    return () => {
+      this.#listeners.delete(tell);
+      cancel();
+    };
   }
 
   #take(change: Change): void {
@@ -141,7 +156,7 @@ export class Feed {
     const { resolve } = this.#arrival;
     this.#arrival = Promise.withResolvers<void>();
     resolve();
-    for (const listener of this.#listeners) this.#engine.supervision.part("gateway.arrivals").now(listener);
+    for (const tell of this.#listeners) tell();
   }
   /** Takes out what waits before `folded`, in order. Most often that is all there is, and in order. */
   #ready(partition: number, folded: Offset): Kept[] {

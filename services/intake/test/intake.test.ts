@@ -2,7 +2,7 @@
 import { LoopledgerError } from "@loopledger/shared/core/errors";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { createMemoryBlobs, createMemoryDeadLetters, createMemoryInbox, createMemoryLedger, createMemoryOwnership } from "@loopledger/shared/memory";
-import type { DeadLetters, Handlers, Inbox, InboxHandler, RawContent } from "@loopledger/shared/ports";
+import type { DeadLetters, Handlers, Inbox, InboxHandler, Ledger, RawContent } from "@loopledger/shared/ports";
 import { makeEngine, replayDeadLetter } from "@loopledger/shared/runtime";
 import { createSystemClock, createSystemHost, createSystemIds } from "@loopledger/shared/system";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -19,8 +19,14 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
-async function start(adapt: { readonly letters?: (letters: DeadLetters) => DeadLetters; readonly read?: (inbox: Inbox) => Inbox["read"] } = {}) {
-  const ledger = createMemoryLedger({ clock }).handle();
+interface Adapt {
+  readonly ledger?: (ledger: Ledger) => Ledger;
+  readonly letters?: (letters: DeadLetters) => DeadLetters;
+  readonly read?: (inbox: Inbox) => Inbox["read"];
+}
+async function start(adapt: Adapt = {}) {
+  const memory = createMemoryLedger({ clock }).handle();
+  const ledger = adapt.ledger?.(memory) ?? memory;
   const letters = createMemoryDeadLetters();
   const inbox = createMemoryInbox({ clock });
   const engine = makeEngine(
@@ -41,6 +47,30 @@ describe("the intake", () => {
     await vi.waitFor(() => expect(inbox.committed()).toEqual([5]));
     expect([await accepted("a"), await accepted("b")]).toEqual(["Mend it", "Mend it"]);
     expect((await letters.list({ limit: 9 })).items.map(({ reason, source }) => [reason, source.offset]).sort()).toEqual([["id_conflict", 3], ["not_json", 1]]);
+  });
+
+  it("takes different sessions side by side, and those of one in order: what stands behind one that waits waits too", async () => {
+    const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>();
+    const there = [record("slow", goal()), record("slow", goal({ goal: "Another" })), record("quick", goal())];
+    const read = (inner: Inbox) => async (handler: InboxHandler) => {
+      for (const one of there) await inner.put(one);
+      return inner.read(handler);
+    };
+    const { inbox, letters, engine, accepted } = await start({ read, ledger: (inner) => ({
+      ledgerId: inner.ledgerId, partitions: inner.partitions, partitionOf: inner.partitionOf.bind(inner), read: inner.read.bind(inner),
+      readSession: inner.readSession.bind(inner), end: inner.end.bind(inner), subscribe: inner.subscribe.bind(inner), close: inner.close.bind(inner),
+      append: async (id, texts) => {
+        if (id === ("slow" as SessionId)) await goesOn;
+        return inner.append(id, texts);
+      },
+    }) });
+    endings.push(async () => goOn());
+    await vi.waitFor(async () => expect(await accepted("quick")).toBe("Mend it"));
+    expect([engine.folds.peek("slow" as SessionId)?.submission ?? null, inbox.committed()]).toEqual([null, [0]]);
+    goOn();
+    await vi.waitFor(() => expect(inbox.committed()).toEqual([3]));
+    expect(await accepted("slow")).toBe("Mend it");
+    expect((await letters.list({ limit: 9 })).items.map(({ reason, source }) => [reason, source.offset])).toEqual([["id_conflict", 1]]);
   });
 
   it("that died between a dead letter and its position sets the record aside once", async () => {

@@ -95,6 +95,7 @@ describe("what is no goal", () => {
     ["an aggregate that is no session id", { value: JSON.stringify(change({ ...row, aggregateid: "a/b" })) }, "foreign_key"],
     ["an aggregate and another id", { value: JSON.stringify(change({ ...row, payload: { ...goal, id: "own" } })) }, "foreign_key"],
     ["a key that is an object", { key: '{"id":17}', value: text }, "foreign_key"],
+    ["a goal with fields of envelopes around another goal", { value: JSON.stringify({ ...goal, ...event, data: { ...goal, goal: "Another" }, payload: text, op: "c", after: row }) }, "schema_violation"],
     ["a batch of events", { value: JSON.stringify([{ ...event, data: goal }]) }, "schema_violation"],
     ["envelopes without end", { value: Array.from({ length: 9 }).reduce<string>((inner) => JSON.stringify({ payload: inner }), text) }, "schema_violation"],
     ["headers written before the value", { value: `\xff\x01\x0bcontentType${text}` }, "not_json"],

@@ -22,8 +22,15 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-interface Joining { readonly cycles?: number; readonly takesMs?: number; readonly handlers?: HandlerNames | null }
-interface Peer { readonly engine: Engine; readonly process: MemoryProcess; readonly ran: string[]; readonly stop: () => Promise<void> }
+interface Joining { readonly cycles?: number; readonly takesMs?: number; readonly handlers?: HandlerNames | null; readonly isDeaf?: boolean }
+interface Peer {
+  readonly engine: Engine;
+  readonly process: MemoryProcess;
+  readonly ran: string[];
+  /** How often it has looked whether it may go on with a session. */
+  readonly looks: () => number;
+  readonly stop: () => Promise<void>;
+}
 
 function world() {
   const clock = createVirtualClock();
@@ -33,11 +40,11 @@ function world() {
   const hosts = createMemoryHosts();
   let hostsMade = 0;
   /** One process of its own host that works; `cycles` of a session before it says that it is built, each of which takes its time. */
-  const join = async ({ cycles = 1, takesMs = stepMs, handlers = null }: Joining = {}): Promise<Peer> => {
+  const join = async ({ cycles = 1, takesMs = stepMs, handlers = null, isDeaf = false }: Joining = {}): Promise<Peer> => {
     const process = createMemoryProcess(clock);
     const engine = makeEngine(
       {
-        ledger: ledger.handle({ process }), ownership: ownership.handle({ process }), blobs: createMemoryBlobs(), clock: process.clock, ids,
+        ledger: ledger.handle({ process }), ownership: ownership.handle({ process, faults: { unreachable: isDeaf ? 1 : 0 } }), blobs: createMemoryBlobs(), clock: process.clock, ids,
         host: hosts.on(`host-${++hostsMade}`, process), handlers: { maker: () => null, check: () => null, tool: () => null, toolNames: () => [] },
       },
       { leaseMs, silenceMs: 60_000 },
@@ -48,7 +55,12 @@ function world() {
     const ran: string[] = [];
     const runner: CycleRunner = { cycle: "build", role: "worker", run: stepsOf(engine, ran, { cycles, takesMs }), settle: () => Promise.resolve(), perform: () => Promise.resolve() };
     const crew = { runners: [runner], scheduler: null, liveness };
-    const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: 100, claims: () => handlers === null || handlers.makers.includes("m") } });
+    let looks = 0;
+    const claims = (): boolean => {
+      looks++;
+      return handlers === null || handlers.makers.includes("m");
+    };
+    const offers = new Offers(engine, crew, { carrier: new Carrier(engine, crew), settings: { sessionsMax: 100, claims } });
     await liveness.join(["worker"], handlers);
     offers.start();
     closing.push(async () => {
@@ -59,7 +71,7 @@ function world() {
       await liveness.stop();
       await engine.folds.close();
     });
-    return { engine, process, ran, stop: () => offers.stop() };
+    return { engine, process, ran, looks: () => looks, stop: () => offers.stop() };
   };
   return { clock, join, ownership };
 }
@@ -207,6 +219,46 @@ it("sessions that wait for a holder cost one look a moment together, and all of 
   holder.process.kill();
   await clock.advance(2 * leaseMs + 2 * stepMs);
   expect(new Set(other.ran)).toEqual(new Set(names(40)));
+});
+
+it("at rest nothing is looked at, however long that lasts; a change of one session is one reason to look at that one", async () => {
+  const { clock, join } = world();
+  const peer = await join();
+  await submit(peer, names(20));
+  await clock.advance(leaseMs);
+  expect(peer.ran.sort()).toEqual(names(20).sort());
+  const before = peer.looks();
+  await clock.advance(3_600_000);
+  expect(peer.looks()).toBe(before);
+  await appendAll(peer.engine, "s-3" as SessionId, [peer.engine.author.write("s-3" as SessionId, { type: "guidance", data: { text: "look at the parser" }, actor: ann })]);
+  await clock.advance(leaseMs);
+  expect(peer.looks() - before).toBeGreaterThan(0);
+  expect(peer.looks() - before).toBeLessThan(5);
+});
+
+it("two that do not hear of each other both try, and of each session the ledger accepts one", async () => {
+  const { clock, join } = world();
+  const peers = [await join({ isDeaf: true }), await join({ isDeaf: true })];
+  await clock.advance(leaseMs);
+  const seen = claimsSeen(peers[0] as Peer);
+  await submit(peers[0] as Peer, names(30));
+  await clock.advance(400);
+  expect(rivals(seen)).toBeGreaterThan(0);
+  expect(seen.length - rivals(seen)).toBe(30);
+  expect(peers.flatMap(({ ran }) => ran).sort()).toEqual(names(30).sort());
+});
+
+it("a session that was taken out of turn is kept, though those who go before its holder are there still", async () => {
+  const { clock, join, ownership } = world();
+  const other = await join({ cycles: 5 });
+  // Two more that are heard of and take nothing.
+  for (const name of ["x", "y"]) await ownership.handle().gather("worker", name, 3_600_000);
+  await clock.advance(leaseMs);
+  const seen = claimsSeen(other);
+  await submit(other, names(40));
+  await clock.advance(2 * leaseMs + 6 * stepMs);
+  expect([seen.length, rivals(seen)]).toEqual([40, 0]);
+  for (const id of names(40)) expect((await other.engine.folds.open(id as SessionId)).open?.cycle).toBe("review");
 });
 
 it("a lease service that has forgotten everybody costs no session a turn for long, and no record", async () => {
