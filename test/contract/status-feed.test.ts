@@ -13,6 +13,7 @@ import { TopicLog } from "../../packages/shared/src/adapters/kafka/topic-log.ts"
 import { kafkaBrokers, makeTopics, registryUrl, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
 
+const { test } = vitest;
 vitest.vi.setConfig({ testTimeout: 120_000 });
 const clock = createSystemClock();
 const ids = createSystemIds();
@@ -60,7 +61,7 @@ async function onTopic({ inWireFormat }: { readonly inWireFormat: boolean }) {
 statusFeedContract(vitest, "a topic", () => onTopic({ inWireFormat: false }));
 statusFeedContract(vitest, "a topic in the registry's wire format", () => onTopic({ inWireFormat: true }));
 
-vitest.test.each([false, true])("a step of the projector, all of one partition, is one request (in the wire format: %s)", async (inWireFormat) => {
+test.each([false, true])("a step of the projector, all of one partition, is one request (in the wire format: %s)", async (inWireFormat) => {
   const topic = await onTopic({ inWireFormat });
   const requests = vitest.vi.spyOn(Link.prototype, "request");
   try {
@@ -78,7 +79,7 @@ vitest.test.each([false, true])("a step of the projector, all of one partition, 
   }
 });
 
-vitest.test("a topic that is made anew under a live feed: what is claimed on it out of memory of the old one does not count, for anybody", async () => {
+test("a topic that is made anew under a live feed: what is claimed on it out of memory of the old one does not count, for anybody", async () => {
   const topic = await onTopic({ inWireFormat: false });
   try {
     const feed = await topic.open();
@@ -99,7 +100,7 @@ vitest.test("a topic that is made anew under a live feed: what is claimed on it 
   }
 });
 
-vitest.test("on a topic with another number of partitions than the ledger has, nothing is claimed", async () => {
+test("on a topic with another number of partitions than the ledger has, nothing is claimed", async () => {
   const topic = await onTopic({ inWireFormat: false });
   try {
     const [same, other] = [await topic.open(), await topic.openFor({ ledger: { ledgerId, partitions: partitions + 1 } })];
@@ -118,7 +119,7 @@ vitest.test("on a topic with another number of partitions than the ledger has, n
   }
 });
 
-vitest.test("what is written in the registry's wire format is read without a registry", async () => {
+test("what is written in the registry's wire format is read without a registry", async () => {
   const topic = await onTopic({ inWireFormat: true });
   const log = await TopicLog.open({ connection: topic.connection, topic: statusTopic(topic.prefix), clock });
   try {

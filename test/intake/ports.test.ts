@@ -8,6 +8,7 @@ import * as vitest from "vitest";
 import { kafkaBrokers, makeTopics, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
 
+const { test } = vitest;
 vitest.vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const clock = createSystemClock();
@@ -44,7 +45,7 @@ deadLettersContract(vitest, "memory", async () => {
 inboxContract(vitest, "kafka", async () => ({ ...(await onKafka((options) => openKafkaInbox({ ...options, clock, ids }))), until: wait }));
 deadLettersContract(vitest, "kafka", () => onKafka((options) => openKafkaDeadLetters({ ...options, clock, ids })));
 
-vitest.test("a letter that is on the topic already is not written again, neither by its writer nor by a process that comes later", async () => {
+test("a letter that is on the topic already is not written again, neither by its writer nor by a process that comes later", async () => {
   const prefix = uniquePrefix("intake");
   const connection = { brokers: (await kafkaBrokers()).split(",") };
   await makeTopics(prefix, { partitions: 1 });
@@ -67,7 +68,7 @@ vitest.test("a letter that is on the topic already is not written again, neither
   }
 });
 
-vitest.test("headers of any kind are taken as other clients write them: without a value, by the thousand, of names that every object knows", async () => {
+test("headers of any kind are taken as other clients write them: without a value, by the thousand, of names that every object knows", async () => {
   const prefix = uniquePrefix("intake");
   const connection = { brokers: (await kafkaBrokers()).split(",") };
   await makeTopics(prefix, { partitions: 1 });
