@@ -1,11 +1,13 @@
 /** What lies in Redis, seen from outside: the keys that other systems read, and nothing left of what was removed. */
 import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
 import type { Offset, SessionId } from "@loopledger/shared/core/brand";
 import type { ReadModel, ViewWrite } from "@loopledger/shared/ports";
 import { openRedisOwnership, openRedisReadModel } from "@loopledger/shared/redis";
 import { createSystemClock } from "@loopledger/shared/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { redisUrl } from "../support/parts/parts.ts";
+import { until } from "../support/until.ts";
 import { keysOf, removeKeys, sendTo, silent } from "./redis-outside.ts";
 
 const clock = createSystemClock();
@@ -20,6 +22,19 @@ afterEach(async () => {
   await removeKeys(url, `${prefix}:*`);
 });
 
+/** Everything that the server is asked for from now on, as it tells it. */
+async function watch(at: string): Promise<() => string> {
+  const { hostname, port } = new URL(at);
+  const socket = connect(Number(port === "" ? 6379 : port), hostname);
+  opened.push({ close: async () => void socket.destroy() });
+  let told = "";
+  socket.on("data", (chunk) => {
+    told += chunk.toString("latin1");
+  });
+  socket.write("MONITOR\r\n");
+  await until(() => told.includes("+OK"), { what: "the server to tell what it is asked for" });
+  return () => told;
+}
 const send = (...words: readonly (string | number)[]) => sendTo(url, ...words);
 /** The keys below the prefix. */
 const keys = async (): Promise<string[]> => (await keysOf(url, `${prefix}:*`)).map((key) => key.slice(prefix.length + 1));
@@ -90,7 +105,39 @@ describe("the keys that other systems read", () => {
   });
 });
 
+describe("a step that fails on its way", () => {
+  it("leaves the cursor where it was, and is written whole when it comes again", async () => {
+    const store = await views();
+    await write(store, [0, 0, 3], view("a", 1));
+    await send("SET", `${prefix}:main:by-label:team=web`, "somebody else's");
+    const step = (): Promise<boolean> => write(store, [0, 3, 5], view("b", 2, { labels: { team: "web" } }), view("c", 3));
+    await expect(step()).rejects.toMatchObject({ code: "views_unreachable" });
+    expect(await store.cursors("main")).toEqual(new Map([[0, 3]]));
+    await send("DEL", `${prefix}:main:by-label:team=web`);
+    expect(await step()).toBe(true);
+    expect(await store.cursors("main")).toEqual(new Map([[0, 5]]));
+    expect((await store.list("main", { limit: 9 })).items.map(({ sessionId }) => sessionId)).toEqual(["c", "b", "a"]);
+    expect((await store.list("main", { limit: 9, label: "team=web" })).items.map(({ sessionId }) => sessionId)).toEqual(["b"]);
+  });
+});
+
 describe("a projection that is removed", () => {
+  it("goes in parts, between which the server serves others", async () => {
+    const store = await views();
+    await write(store, [0, 0, 1], ...Array.from({ length: 1_700 }, (_, i) => view(`s${i}`, i)));
+    const seen = await watch(url);
+    await store.drop("main");
+    await send("GET", `${prefix}:over`);
+    const lines = await until(() => seen().includes(`${prefix}:over`) && seen().split("\n"), { what: "the server to have told of all" });
+    const parts: number[] = [];
+    for (const line of lines.filter((one) => one.includes(`"${prefix}:`))) {
+      if (/"evalsha"/i.test(line)) parts.push(0);
+      else if (/"UNLINK" .*:session:/.test(line)) parts.push((parts.pop() ?? 0) + 1);
+    }
+    expect(parts.reduce((sum, part) => sum + part, 0)).toBe(1_700);
+    expect(Math.max(...parts)).toBeLessThanOrEqual(500);
+  });
+
   it("leaves nothing behind, however large it was", async () => {
     const store = await views();
     const many = Array.from({ length: 1_700 }, (_, i) => view(`s${i}`, i, { labels: { n: `${i % 7}` }, disposition: i % 2 ? "done" : "running" }));

@@ -9,9 +9,11 @@ import { openRegistrySchemas } from "@loopledger/shared/registry";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
 import * as vitest from "vitest";
 import { Link } from "../../packages/shared/src/adapters/kafka/link.ts";
+import { TopicLog } from "../../packages/shared/src/adapters/kafka/topic-log.ts";
 import { kafkaBrokers, makeTopics, registryUrl, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
 
+const { test } = vitest;
 vitest.vi.setConfig({ testTimeout: 120_000 });
 const clock = createSystemClock();
 const ids = createSystemIds();
@@ -38,7 +40,8 @@ async function onTopic({ inWireFormat }: { readonly inWireFormat: boolean }) {
     return one;
   };
   return {
-    partitions, ledgerId, tooLarge: "x".repeat(10_000_000),
+    partitions, ledgerId, tooLarge: "x".repeat(10_000_000), prefix, connection,
+    openFor: async (more: Partial<Parameters<typeof openKafkaStatusFeed>[0]>) => kept(openKafkaStatusFeed({ connection, prefix, ledger: { ledgerId, partitions }, clock, ids, ...more })),
     open: async (id = ledgerId) => kept(openKafkaStatusFeed({ connection, prefix, ledger: { ledgerId: id, partitions }, clock, ids, schemas })),
     writeOutside: async (sessionId: SessionId, document: string) => kept(await openTopicWriter({ connection, topic: statusTopic(prefix), clock, ids })).write([{ key: sessionId, value: document }]),
     /** Under the same name, while its writers live. */
@@ -58,7 +61,7 @@ async function onTopic({ inWireFormat }: { readonly inWireFormat: boolean }) {
 statusFeedContract(vitest, "a topic", () => onTopic({ inWireFormat: false }));
 statusFeedContract(vitest, "a topic in the registry's wire format", () => onTopic({ inWireFormat: true }));
 
-vitest.test.each([false, true])("a step of the projector, all of one partition, is one request (in the wire format: %s)", async (inWireFormat) => {
+test.each([false, true])("a step of the projector, all of one partition, is one request (in the wire format: %s)", async (inWireFormat) => {
   const topic = await onTopic({ inWireFormat });
   const requests = vitest.vi.spyOn(Link.prototype, "request");
   try {
@@ -76,7 +79,7 @@ vitest.test.each([false, true])("a step of the projector, all of one partition, 
   }
 });
 
-vitest.test("a topic that is made anew under a live feed: what is claimed on it out of memory of the old one does not count, for anybody", async () => {
+test("a topic that is made anew under a live feed: what is claimed on it out of memory of the old one does not count, for anybody", async () => {
   const topic = await onTopic({ inWireFormat: false });
   try {
     const feed = await topic.open();
@@ -93,6 +96,48 @@ vitest.test("a topic that is made anew under a live feed: what is claimed on it 
     await feed.write({ ...step, claim: { looked: new Map([[1, 1]]) } });
     vitest.expect(await feed.claims()).toEqual({ fed: new Map([[1, 9]]), looked: new Map([[1, 1]]) });
   } finally {
+    await topic.close();
+  }
+});
+
+test("on a topic with another number of partitions than the ledger has, nothing is claimed", async () => {
+  const topic = await onTopic({ inWireFormat: false });
+  try {
+    const [same, other] = [await topic.open(), await topic.openFor({ ledger: { ledgerId, partitions: partitions + 1 } })];
+    await other.write({ partition: 1, position: 9 as Offset, statuses: [{ sessionId: "s" as SessionId, document: "{}" }], claim: { looked: new Map() } });
+    vitest.expect(await other.claims()).toEqual({ fed: new Map(), looked: new Map() });
+    const claimsOf = async (feed: typeof same): Promise<boolean[]> => {
+      const claims: boolean[] = [];
+      await feed.read(new Map(Array.from({ length: partitions }, (_, partition) => [partition, 0])), (record) => void claims.push(record.claims));
+      return claims;
+    };
+    vitest.expect(await claimsOf(other)).toEqual([false]);
+    // It is the count alone: for a ledger of the topic's own count the very same record says something.
+    vitest.expect([(await same.claims()).fed, await claimsOf(same)]).toEqual([new Map([[1, 9]]), [true]]);
+  } finally {
+    await topic.close();
+  }
+});
+
+test("what is written in the registry's wire format is read without a registry", async () => {
+  const topic = await onTopic({ inWireFormat: true });
+  const log = await TopicLog.open({ connection: topic.connection, topic: statusTopic(topic.prefix), clock });
+  try {
+    const document = '{"text":"später","n":1.0}';
+    await (await topic.open()).write({ partition: 1, position: 1 as Offset, statuses: [{ sessionId: "s" as SessionId, document }] });
+    const beginnings: (number | undefined)[] = [];
+    await log.walk(({ value }) => void beginnings.push(value?.[0]));
+    vitest.expect(beginnings).toEqual([0]);
+    const away = async (): Promise<never> => {
+      throw new Error("There is no registry.");
+    };
+    for (const schemas of [undefined, { encode: away, decode: away }]) {
+      const documents: string[] = [];
+      await (await topic.openFor({ schemas })).read(new Map(Array.from({ length: partitions }, (_, partition) => [partition, 0])), (record) => void documents.push(record.document));
+      vitest.expect(documents).toEqual([document]);
+    }
+  } finally {
+    log.close();
     await topic.close();
   }
 });

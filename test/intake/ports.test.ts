@@ -1,6 +1,6 @@
 /** The topic of goals and the dead letters, in memory and on Kafka: the same behaviour. */
 import { deadLettersContract, inboxContract } from "@loopledger/shared/contracts";
-import { openKafkaDeadLetters, openKafkaInbox, openTopicWriter } from "@loopledger/shared/kafka";
+import { connectKafka, openKafkaDeadLetters, openKafkaInbox, openTopicWriter } from "@loopledger/shared/kafka";
 import type { InboxRecord } from "@loopledger/shared/ports";
 import { createMemoryDeadLetters, createMemoryInbox } from "@loopledger/shared/memory";
 import { createSystemClock, createSystemIds } from "@loopledger/shared/system";
@@ -8,6 +8,7 @@ import * as vitest from "vitest";
 import { kafkaBrokers, makeTopics, removeTopics, uniquePrefix } from "../support/parts/parts.ts";
 import { until } from "../support/until.ts";
 
+const { test } = vitest;
 vitest.vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const clock = createSystemClock();
@@ -44,7 +45,30 @@ deadLettersContract(vitest, "memory", async () => {
 inboxContract(vitest, "kafka", async () => ({ ...(await onKafka((options) => openKafkaInbox({ ...options, clock, ids }))), until: wait }));
 deadLettersContract(vitest, "kafka", () => onKafka((options) => openKafkaDeadLetters({ ...options, clock, ids })));
 
-vitest.test("headers of any kind are taken as other clients write them: without a value, by the thousand, of names that every object knows", async () => {
+test("a letter that is on the topic already is not written again, neither by its writer nor by a process that comes later", async () => {
+  const prefix = uniquePrefix("intake");
+  const connection = { brokers: (await kafkaBrokers()).split(",") };
+  await makeTopics(prefix, { partitions: 1 });
+  const [one, later] = [openKafkaDeadLetters({ connection, prefix, clock, ids }), openKafkaDeadLetters({ connection, prefix, clock, ids })];
+  const admin = connectKafka(connection).admin();
+  await admin.connect();
+  try {
+    const letterAt = (offset: number) => ({
+      source: { topic: "other.goals", partition: 0, offset }, reason: "not_json" as const, detail: "no JSON", at: new Date(clock.now()).toISOString(),
+      key: null, value: new TextEncoder().encode("{"), headers: {},
+    });
+    await one.put([letterAt(1), letterAt(2)]);
+    await one.put([letterAt(2), letterAt(1)]);
+    await later.put([letterAt(1), letterAt(2), letterAt(3)]);
+    await one.put([letterAt(3)]);
+    vitest.expect((await admin.fetchTopicOffsets(`${prefix}.dead-letters`)).map(({ high }) => high)).toEqual(["3"]);
+  } finally {
+    await Promise.all([one.close(), later.close(), admin.disconnect()]);
+    await removeTopics(prefix);
+  }
+});
+
+test("headers of any kind are taken as other clients write them: without a value, by the thousand, of names that every object knows", async () => {
   const prefix = uniquePrefix("intake");
   const connection = { brokers: (await kafkaBrokers()).split(",") };
   await makeTopics(prefix, { partitions: 1 });

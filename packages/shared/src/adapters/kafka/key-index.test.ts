@@ -33,4 +33,28 @@ describe("where the first record of a key may lie", () => {
     read(index, 0, ["b", "b", "a", "b"]);
     expect(index.from(0, "a")).toBe(2);
   });
+
+  it("is the earlier one of two keys that share their number, whichever of them was met first", () => {
+    const numberOf = (key: string): number => {
+      const index = new KeyIndex();
+      index.note(0, key, 0);
+      return index.before(0, 1)[0]?.[0] ?? -1;
+    };
+    const met = new Map<number, string>();
+    let [one, other] = ["", ""];
+    for (let i = 0; other === ""; i++) {
+      const [key, number] = [`key-${i}`, numberOf(`key-${i}`)];
+      if (met.has(number)) [one, other] = [met.get(number) ?? "", key];
+      met.set(number, key);
+    }
+    const index = new KeyIndex();
+    index.note(0, one, 5);
+    index.note(0, other, 9);
+    index.cover(0, { from: 0, to: 10 });
+    expect([index.from(0, one), index.from(0, other)]).toEqual([5, 5]);
+    index.note(0, other, 2);
+    expect([index.from(0, one), index.from(0, other)]).toEqual([2, 2]);
+    index.take(0, 10, [[numberOf(one), 7]]);
+    expect(index.from(0, one)).toBe(2);
+  });
 });

@@ -13,6 +13,8 @@ const topology = { topic: "x.ledger", limits: { readMs: 0, writeMs: 0 } } as unk
 class CountedReading extends Reading {
   readonly log: string[] = [];
   readonly asked: number[] = [];
+  /** How many records the leader has, look for look, where it has fewer than the log; then it has all of it. */
+  lags: number[] = [];
   failure: Error | null = null;
   gate: Promise<void> = Promise.resolve();
 
@@ -23,10 +25,11 @@ class CountedReading extends Reading {
     this.asked.push(from);
     await this.gate;
     if (this.failure !== null) throw this.failure;
-    const messages = this.log.slice(from, from + 2).map((key, i): FetchedRecord => ({
+    const has = this.lags.shift() ?? this.log.length;
+    const messages = this.log.slice(0, has).slice(from, from + 2).map((key, i): FetchedRecord => ({
       offset: String(from + i), timestamp: "0", key: Buffer.from(key), value: Buffer.from(`${key} at ${from + i}`), headers: {}, isNoRecord: false,
     }));
-    return { partition, errorCode: 0, lastStableOffset: String(this.log.length), end: String(this.log.length), messages };
+    return { partition, errorCode: 0, lastStableOffset: String(has), end: String(has), messages };
   }
   async of(key: string, from = 0): Promise<(string | null)[]> {
     return (await this.entriesOf(0, key, from)).map(({ value }) => value);
@@ -61,6 +64,15 @@ describe("histories of a partition", () => {
     opened.resolve();
     await first;
     expect(await late).toEqual(["late at 2"]);
+  });
+
+  it("go on to what was shown before, where the leader now tells an earlier end", async () => {
+    const reading = new CountedReading();
+    reading.log.push("a", "b", "a", "b");
+    expect(await reading.of("a", 1)).toEqual(["a at 2"]);
+    reading.lags = [2, 2];
+    expect(await reading.of("a", 1)).toEqual(["a at 2"]);
+    expect(reading.lags).toEqual([]);
   });
 
   it("of one that fails are told so, and the next one begins anew", async () => {

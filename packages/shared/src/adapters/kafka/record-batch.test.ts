@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
 import { registerCodecs } from "./codecs.ts";
 import { checksum } from "./crc32c.ts";
-import { decodeBatches, planBatch, putBatch } from "./record-batch.ts";
+import { decodeBatches, longAt, planBatch, putBatch, putLong } from "./record-batch.ts";
 import type { WireRecord } from "./records.ts";
 
 const require = createRequire(import.meta.url);
@@ -82,6 +82,20 @@ describe("a batch of records", () => {
     const bytes = encodeBatch(records.slice(0, 1), timeMs);
     bytes[16] = 1;
     expect(await decodeBatches(bytes)).toBeNull();
+  });
+});
+
+describe("numbers of a batch", () => {
+  it("are exact up to the largest that a number of ours can be: times and offsets", async () => {
+    const [most, earlier] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 2];
+    for (const timeMs of [0, 2 ** 32 - 1, 2 ** 32, earlier, most]) {
+      const bytes = encodeBatch(records.slice(0, 3), timeMs);
+      putLong(bytes, earlier, 0);
+      const read = (await decodeBatches(bytes)) ?? [];
+      expect(read.map(({ timestamp }) => timestamp)).toEqual([timeMs, timeMs, timeMs]);
+      expect(read.map(({ offset }) => offset)).toEqual([earlier, earlier + 1, most]);
+      expect([longAt(bytes, 0), bytes.readBigInt64BE(0)]).toEqual([earlier, BigInt(earlier)]);
+    }
   });
 });
 

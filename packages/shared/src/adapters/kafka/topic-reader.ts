@@ -4,10 +4,11 @@
  * T1. A position is committed after the handler has taken everything before it, never before and never by a timer: a process that
  *     dies in between is handed the same records again, so handlers are idempotent.
  * T2. A handler that throws is handed the same records again after a pause; nothing of its partition is passed over.
- * T3. The group decides who reads what, and nothing more: a handler may still run when its partition has gone to another member.
- * T4. A partition whose records are not taken soon is set aside with its handler, and the others go on: the client itself fetches nothing
+ * T3. A partition whose records are not taken soon is set aside with its handler, and the others go on: the client itself fetches nothing
  *     more from a broker before every batch of the last answer is done with.
- * T5. An offset that retention took away before it was read is told with its extent; the client alone would jump in silence.
+ * T4. An offset that retention took away before it was read is told with its extent; the client alone would jump in silence.
+ *
+ * The group decides who reads what, and nothing more: a handler may still run when its partition has gone to another member.
  */
 import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
 import { LoopledgerError } from "../../core/errors.ts";
