@@ -67,7 +67,7 @@ async function besideBeginning(found: readonly Finding[], connection: KafkaConne
 }
 
 /** The brokers and the topics of the prefix. Settings that are `spared` are not looked at. */
-async function findKafka(connection: KafkaConnection, prefix: string, spared: readonly string[] = []): Promise<readonly Finding[]> {
+export async function findKafka(connection: KafkaConnection, prefix: string, spared: readonly string[] = []): Promise<readonly Finding[]> {
   const addresses = connection.brokers.join(", ");
   let admin: KafkaAdmin | null = null;
   try {
@@ -98,7 +98,7 @@ function findTopic(wanted: WantedTopic, facts: TopicFacts | undefined, { brokers
   return fine(name, `${facts.partitions} partitions, replication ${facts.replication}, ${settings}${copies}`);
 }
 
-async function findRedis(url: string | null, tls: RedisOptions["tls"] = null): Promise<Finding> {
+export async function findRedis(url: string | null, tls: RedisOptions["tls"] = null): Promise<Finding> {
   if (url === null) return wrong("redis", "LOOPLEDGER_REDIS_URL is not set; leases and views need a Redis", bringUp);
   const { lookAtRedis } = await import("@loopledger/shared/redis");
   const { ok, detail, fix, reachable } = await lookAtRedis({ url, tls, clock: createSystemClock(), log: { warn: () => undefined } });
@@ -106,7 +106,7 @@ async function findRedis(url: string | null, tls: RedisOptions["tls"] = null): P
   return reachable ? wrong("redis", detail, fix ?? "Set maxmemory-policy noeviction.") : wrong("redis", `${detail} (LOOPLEDGER_REDIS_URL names it)`, fix ?? bringUp);
 }
 
-async function findRegistry(place: RegistryPlace | null, prefix: string): Promise<readonly Finding[]> {
+export async function findRegistry(place: RegistryPlace | null, prefix: string): Promise<readonly Finding[]> {
   if (place === null) return [fine("registry", "none is configured: records are plain JSON")];
   try {
     const states = await registryAt(place).checkSchemas(prefix);

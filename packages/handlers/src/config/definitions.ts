@@ -15,7 +15,7 @@ const environmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is no name
 const glob = z.string().min(1).max(1024);
 const aFunction = <F>() => z.custom<F>((value) => typeof value === "function", "must be a function");
 
-const target = z.strictObject({
+export const target = z.strictObject({
   url: z.url({ protocol: /^https?$/, error: "must be an http or https address" }),
   headers: z.record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/), z.string().max(8192)).optional(),
   timeoutSeconds: seconds.optional(),

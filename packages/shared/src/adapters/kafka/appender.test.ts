@@ -46,7 +46,7 @@ function scripted(script: readonly Answer[], { idle, writeMs = 10_000 }: { reado
   const told: LoopledgerError[] = [];
   const shown = new Shown();
   const appender = new Appender({
-    topology, clock: createSystemClock(), shown, check: async () => undefined, lost: (error) => void lost.push(error), troubled: (error) => void told.push(unreachable("t", error)), ...(idle && { idle }),
+    topology, clock: createSystemClock(), shown, check: async () => undefined, lost: (error) => void lost.push(error), troubled: (error) => void told.push(unreachable({ topic: "t", connection: { ssl: null } }, error)), ...(idle && { idle }),
   }, 4);
   return { appender, sends, lost, told, shown };
 }

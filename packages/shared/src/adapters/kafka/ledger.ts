@@ -98,7 +98,7 @@ class KafkaLedger implements Ledger {
     this.#reading = new Reading({ topology, clock, shown, check: this.#check, landmarks: store && { store, ledgerId: () => this.ledgerId } });
     // Reads that go on end no outage of those who write.
     const troubled = (error: unknown): void => {
-      if (!this.#isClosed) log?.(unreachable(topology.topic, error));
+      if (!this.#isClosed) log?.(unreachable(topology, error));
     };
     // Acknowledged is as good as shown: who appended and then reads is to find it, also where it stands behind a transaction that is not over.
     const written = (partition: number, next: number): void => shown.note(partition, next);

@@ -22,7 +22,7 @@ export const leaf: z.ZodType<Leaf> = z.strictObject({
 }) as z.ZodType<Leaf>;
 
 const expiry = { expiresSeconds: z.number().positive().optional() };
-const approvalTrigger = z.union([
+export const approvalTrigger = z.union([
   z.strictObject({ before: name, ...expiry }),
   z.strictObject({ everyIterations: z.int().min(1), ...expiry }),
   z.strictObject({ onFailure: z.enum(["any", "major"]), ...expiry }),
