@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Workshop } from "../cli/workshop.ts";
 import { pageOf } from "./page.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
 const root = join(import.meta.dirname, "../..");
 const page = pageOf(join(root, "docs/guides/handlers.md"));
