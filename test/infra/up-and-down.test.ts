@@ -57,9 +57,17 @@ describe("infra up", () => {
     expect(statesOf(first)).toEqual({ kafka: "started", redis: "started", registry: "started" });
     expect(first.topics.map(({ name, did }) => `${name} ${did}`)).toEqual(["goals", "ledger", "status", "dead-letters"].map((role) => `loopledger.${role} made`));
     const doctor = await command(["doctor", "--json"], first.env);
-    const { checks } = JSON.parse(doctor.out) as { checks: { name: string; ok: boolean; detail: string }[] };
+    const doctored = JSON.parse(doctor.out) as { checks: { name: string; ok: boolean; detail: string }[] };
+    const { checks } = doctored;
     expect(checks.filter(({ ok }) => !ok)).toEqual([]);
     expect(checks.map(({ name }) => name)).toEqual(expect.arrayContaining(["kafka", "topic loopledger.ledger", "redis", "registry", "subject loopledger.ledger-value"]));
+
+    // Nothing is exported: the commands that look after Kafka find what was started here, and no other command changes its ledger for it.
+    const applied = await command(["topics", "apply"]);
+    expect(applied).toMatchObject({ code: 0, out: expect.stringMatching(/^loopledger\.goals +as it must be/), err: expect.stringContaining(String(first.env["LOOPLEDGER_KAFKA_BROKERS"])) });
+    const found = JSON.parse((await command(["doctor", "--json"])).out) as typeof doctored;
+    expect(found.checks.filter(({ ok }) => !ok)).toEqual([]);
+    expect(found.checks.map(({ name }) => name)).toEqual(expect.arrayContaining(["ledger", "infra", "kafka", "topic loopledger.ledger", "redis", "registry", "subject loopledger.ledger-value"]));
 
     const again = await upped("--ports", "free");
     expect(pidsOf(again)).toEqual(pidsOf(first));
@@ -74,6 +82,7 @@ describe("infra up", () => {
     await killProcess(identityOf(first, "kafka-1"));
     const dead = await infra("status", "--json");
     expect(dead.code).toBe(1);
+    expect(await command(["topics", "apply"])).toMatchObject({ code: 2, err: expect.stringContaining("loopledger infra up") });
     expect(statesOf(JSON.parse(dead.out) as InfraReport)).toEqual({ kafka: "dead", redis: "running", registry: "running" });
     const mended = await upped();
     expect(statesOf(mended)).toEqual({ kafka: "restarted", redis: "found", registry: "found" });

@@ -12,6 +12,7 @@ import type { CommandContext } from "../context.ts";
 import { devOn } from "../developing/port-file.ts";
 import { counted } from "../story/telling.ts";
 import { describeError } from "../errors.ts";
+import { startedHere } from "./started-here.ts";
 import { hasLedger } from "@loopledger/composition/ports/data-folder";
 
 type Check = (context: CommandContext) => Promise<Finding> | Finding;
@@ -25,13 +26,21 @@ export async function findAll(context: CommandContext): Promise<Finding[]> {
   const findings: Finding[] = [];
   const isDistributed = context.environment.kafkaBrokers !== null;
   for (const check of isDistributed ? [node, settings, dataFolder, config, git] : [node, settings, dataFolder, ledger, views, config, pins, git]) findings.push(await check(context));
-  if (isDistributed) findings.push(...(await surroundings(context)));
+  findings.push(...(await (isDistributed ? surroundings(context) : besides(context))));
   for (const check of [apiPort, signing]) findings.push(await check(context));
   return findings;
 }
 
+/** What `infra up` started here, although this shell works on the data folder. */
+async function besides(context: CommandContext): Promise<readonly Finding[]> {
+  const here = await startedHere(context);
+  if (here === null) return [];
+  const said = `\`loopledger infra up\` started a Kafka here, ${here.brokers}; this shell works on the data folder until what it prints is exported`;
+  return [fine("infra", said), ...(await surroundings({ environment: { ...context.environment, variables: here.variables }, dataFolder: context.dataFolder }))];
+}
+
 /** Kafka, Redis and the registry. Where the variables themselves are wrong, `settings` says so. */
-async function surroundings({ environment: { variables }, dataFolder: folder }: CommandContext): Promise<readonly Finding[]> {
+async function surroundings({ environment: { variables }, dataFolder: folder }: Pick<CommandContext, "environment" | "dataFolder">): Promise<readonly Finding[]> {
   try {
     const { findSurroundings } = await import("@loopledger/infra/findings");
     const found = await findSurroundings(distributedOf(variables));

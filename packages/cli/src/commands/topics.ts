@@ -1,5 +1,6 @@
 /** `topics`: the topics of the prefix as they must be. Services never make any. */
 import { readDistributed } from "@loopledger/composition/settings/distributed";
+import { startedHere } from "../checking/started-here.ts";
 import { type Register, example } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
@@ -20,12 +21,14 @@ export const register: Register = (program, bind) => {
 
 async function apply(context: CommandContext, { partitions, replication, flush }: Flags): Promise<ExitCode> {
   const { environment: { variables, kafkaBrokers }, print, json } = context;
-  if (kafkaBrokers === null) throw new UsageError("topics apply works on Kafka, and LOOPLEDGER_KAFKA_BROKERS is not set.", { next: "Set it; `loopledger infra up` starts a Kafka and prints what to export." });
+  const here = await startedHere(context);
+  if (here !== null) print.note(`LOOPLEDGER_KAFKA_BROKERS is not set: this is the Kafka that \`loopledger infra up\` started here, ${here.brokers}.`);
+  else if (kafkaBrokers === null) throw new UsageError("topics apply works on Kafka, and LOOPLEDGER_KAFKA_BROKERS is not set.", { next: "Set it; `loopledger infra up` starts a Kafka, which this command then finds." });
   const choices = {
     ...(partitions !== undefined && { partitions: whole("--partitions", partitions, 1) }),
     ...(replication !== undefined && { replication: whole("--replication", replication, 1) }), ...(flush && { flush: true }),
   };
-  const read = distributedOf(variables);
+  const read = distributedOf(here?.variables ?? variables);
   const [{ applyTopics, refuseOtherBeginning }, { openKafkaAdmin }] = await Promise.all([import("@loopledger/infra/topics-apply"), import("@loopledger/shared/kafka-admin")]);
   const admin = await openKafkaAdmin({ ...read.connection, patience: "none" });
   try {
