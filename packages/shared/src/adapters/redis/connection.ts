@@ -54,7 +54,7 @@ const READY_MS = 2_500;
 
 export function connectRedis({ url, tls, clock, log }: RedisOptions): RedisConnection {
   const address = addressOf(url);
-  const isTls = url.startsWith("rediss:");
+  const isTls = /^rediss:/i.test(url);
   const client = new Redis(url, {
     connectTimeout: CONNECT_MS, commandTimeout: COMMAND_MS, socketTimeout: SILENCE_MS, maxRetriesPerRequest: 1,
     ...(isTls && { tls: { ...serverName(url), ...tls, rejectUnauthorized: true } }), enableOfflineQueue: false, autoResendUnfulfilledCommands: false, protocol: 2,
