@@ -8,6 +8,7 @@
  *     `unsafe` is never called again: the owner's next claim makes it unknown, and a person settles it.
  * E4. `did_not_happen` is recorded only after a look that fenced the target at this epoch, or after the call window is over.
  */
+import { messageOf } from "@loopledger/shared/core/errors";
 import type { ToolAnswer } from "@loopledger/shared/core/effects/handling";
 import type { Epoch } from "@loopledger/shared/core/brand";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
@@ -91,7 +92,7 @@ export class Effects {
     try {
       return await tool.call({ sessionId: this.#tenure.sessionId, epoch: this.#tenure.epoch, key: call.key, args: call.args });
     } catch (error) {
-      return { kind: "lost", why: error instanceof Error ? error.message : String(error) };
+      return { kind: "lost", why: messageOf(error) };
     }
   }
 
