@@ -3,6 +3,7 @@
  * file. It is for a machine without a Java that is new enough for a real one, and it is not for production: no users, no
  * references between schemas, and of the compatibility levels those that look back.
  */
+import { messageOf } from "@loopledger/shared/core/errors";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { DatabaseSync } from "node:sqlite";
 import { unreadable } from "./compatibility.ts";
@@ -176,6 +177,6 @@ export function serveRegistry(store: SchemaStore): Server {
     bodyOf(request).then(
       (body) => send(answer(store, { method: request.method ?? "GET", url: request.url ?? "/", body })),
       () => send(refuse(42_201, "The body is no JSON, or too large.")),
-    ).catch((error: unknown) => send(refuse(50_001, error instanceof Error ? error.message : String(error))));
+    ).catch((error: unknown) => send(refuse(50_001, messageOf(error))));
   });
 }

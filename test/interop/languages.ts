@@ -1,4 +1,5 @@
 /** Java and Python with their Kafka clients: the jars of the launcher's own Kafka, and librdkafka from PyPI, both in the user's cache. */
+import { messageOf } from "@loopledger/shared/core/errors";
 import { execFile, spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -41,7 +42,7 @@ export async function python(): Promise<Program> {
       await run("python3", ["-m", "venv", venv]);
       await run(join(venv, "bin/python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", ...wheels]);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new Error(`These tests need Python with ${wheels.join(", ")} in an environment of its own. Install python3 with venv and pip (Debian: apt-get install python3-venv), and see that PyPI can be reached. ${why}`, { cause: error });
     }
   });

@@ -105,6 +105,8 @@ function checkOf(name: string, definition: CheckDefinition, deps: HandlersDeps):
   };
 }
 
+const never = new AbortController().signal;
+
 function toolOf(name: string, definition: ToolDefinition, deps: HandlersDeps): Tool {
   const timeoutSeconds = secondsOf(definition, defaultSeconds.tool);
   const { contract, lookup } = definition;
@@ -116,7 +118,7 @@ function toolOf(name: string, definition: ToolDefinition, deps: HandlersDeps): T
     mutates: definition.mutates ?? contract !== "none",
     approval: definition.approval ?? null,
     key: definition.key ?? null,
-    call: (call, signal) => {
+    call: (call, signal = never) => {
       switch (definition.kind) {
         case "exec":
           return callExecTool(definition, call, { deps, timeoutSeconds, signal });
@@ -128,7 +130,7 @@ function toolOf(name: string, definition: ToolDefinition, deps: HandlersDeps): T
           return definition satisfies never;
       }
     },
-    look: async (call, signal) => {
+    look: async (call, signal = never) => {
       if (lookup === undefined) return { status: "unknown", evidence: { why: "the tool has no look-up" } };
       const asked = { ...limits(signal), timeoutSeconds: defaultSeconds.lookup };
       if (typeof lookup === "function") return lookByFn(lookup, call, asked);

@@ -1,4 +1,5 @@
 /** Bodies of requests: JSON or YAML, read strictly, bounded, and told apart by their media type alone. */
+import { messageOf } from "@loopledger/shared/core/errors";
 import type { FastifyRequest } from "fastify";
 import { faultsOfSchema, faultsOfText } from "@loopledger/shared/core/schema-faults";
 import { faultsOfPlan } from "@loopledger/shared/core/session/plan";
@@ -22,7 +23,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Problem("invalid_request", `The body is no JSON: ${messageOf(error)}`);
+    throw new Problem("invalid_request", `The body is no JSON: ${firstLine(messageOf(error))}`);
   }
 }
 
@@ -35,7 +36,7 @@ async function parseYaml(text: string): Promise<unknown> {
   try {
     return document.toJS({ maxAliasCount: aliasesMax });
   } catch (error) {
-    throw new Problem("invalid_request", `The body is no YAML that can be taken: ${messageOf(error)}`);
+    throw new Problem("invalid_request", `The body is no YAML that can be taken: ${firstLine(messageOf(error))}`);
   }
 }
 
@@ -54,9 +55,6 @@ export function checkedGoal(value: unknown): Goal {
   return read;
 }
 
-function messageOf(error: unknown): string {
-  return firstLine(error instanceof Error ? error.message : String(error));
-}
 function firstLine(text: string): string {
   return text.split("\n")[0]?.replace(/:$/, "") ?? text;
 }

@@ -85,7 +85,6 @@ export async function openSession({ engine }: Service, id: string): Promise<Sess
   throw new Problem("unknown_session", `There is no session ${id}.`);
 }
 
-const never = new AbortController().signal;
 /** Waits a moment for a session to get as far as `seq`. Throws `seq_ahead`. */
 export async function openAtLeast(service: Service, id: string, seq: number): Promise<SessionState> {
   const { engine, settings } = service;
@@ -97,7 +96,7 @@ export async function openAtLeast(service: Service, id: string, seq: number): Pr
     if (leftMs <= 0 || service.isStopping) throw new Problem("seq_ahead", `The session is at seq ${state.seq}, not yet at ${seq}.`, { headers: { "retry-after": "1" } });
     // What lies between wakes nobody: a session's every record would begin the wait anew.
     const until = (next: SessionState): boolean => next.seq >= seq || service.isStopping;
-    await nextChange(engine, state.sessionId, { maxMs: leftMs, signal: never, since: state, until });
+    await nextChange(engine, state.sessionId, { maxMs: leftMs, since: state, until });
   }
 }
 

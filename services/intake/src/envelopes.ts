@@ -5,6 +5,7 @@
  * V1. A goal is never taken for an envelope: what has a field `goal` is the goal.
  * V2. The mode of an event is told by what is there, because producers leave out headers that they should set.
  */
+import { messageOf } from "@loopledger/shared/core/errors";
 import { type Refused, refused } from "./reasons.ts";
 
 export interface Opened {
@@ -94,7 +95,4 @@ function nameOf(value: unknown): string | null {
 }
 function isMembers(value: unknown): value is Members {
   return value !== null && typeof value === "object" && !Array.isArray(value);
-}
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,7 +7,7 @@
  * N3. What is away, the ledger or the registry, is waited for; it is no fault of the record.
  * N4. Records of one session are taken in order; different ones side by side.
  */
-import { isLoopledgerError, LoopledgerError } from "@loopledger/shared/core/errors";
+import { isLoopledgerError, LoopledgerError, messageOf } from "@loopledger/shared/core/errors";
 import type { Goal } from "@loopledger/shared/core/events/goal";
 import { positionName } from "@loopledger/shared/core/topics/dead-letters";
 import type { DeadLetters, Inbox, InboxGap, InboxReader, InboxRecord, NewDeadLetter } from "@loopledger/shared/ports";
@@ -156,7 +156,7 @@ class Service implements Intake {
     const position = positionName(source);
     const tries = (this.#tries.get(position) ?? 0) + 1;
     if (!isLoopledgerError(error)) this.#tries.set(position, tries);
-    if (!isLoopledgerError(error) && tries >= triesMax) return refused("handling_failed", `${reasons.handling_failed} ${error instanceof Error ? error.message : String(error)}`);
+    if (!isLoopledgerError(error) && tries >= triesMax) return refused("handling_failed", `${reasons.handling_failed} ${messageOf(error)}`);
     failures.push(error);
     return null;
   }

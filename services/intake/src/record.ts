@@ -6,12 +6,13 @@
  *     handed on again is the same session.
  * P2. Two different names in one record are refused; nobody guesses which one was meant.
  */
+import { messageOf } from "@loopledger/shared/core/errors";
 import type { Sha256, SessionId } from "@loopledger/shared/core/brand";
 import { sessionIdPattern } from "@loopledger/shared/core/events/fields";
 import { type Goal, goal as goalSchema, goalBytesMax } from "@loopledger/shared/core/events/goal";
 import { faultsOfSchema, faultsOfText } from "@loopledger/shared/core/schema-faults";
 import { faultsOfPlan } from "@loopledger/shared/core/session/plan";
-import { messageOf, nameOfKey, type Opened, openEnvelopes } from "./envelopes.ts";
+import { nameOfKey, type Opened, openEnvelopes } from "./envelopes.ts";
 import { type Refused, refused } from "./reasons.ts";
 
 /** A value as far as it is text. */

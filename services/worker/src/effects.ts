@@ -8,6 +8,7 @@
  *     `unsafe` is never called again: the owner's next claim makes it unknown, and a person settles it.
  * E4. `did_not_happen` is recorded only after a look that fenced the target at this epoch, or after the call window is over.
  */
+import { messageOf } from "@loopledger/shared/core/errors";
 import type { ToolAnswer } from "@loopledger/shared/core/effects/handling";
 import type { Epoch } from "@loopledger/shared/core/brand";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
@@ -37,7 +38,6 @@ const triesMax = 5;
 const madeMax = 3;
 /** Longest time that a target may ask for before the call after a lost one, in ms: beyond it a person says what became of that one. */
 const askedMaxMs = 60_000;
-const never = new AbortController().signal;
 
 export class Effects {
   readonly #engine: Engine;
@@ -90,9 +90,9 @@ export class Effects {
     const late = this.#engine.clock.monotonic() - call.from >= deadlineMs(tool);
     if (late || !this.#tenure.holds()) return { kind: "lost", why: "the call window was over before the call could start" };
     try {
-      return await tool.call({ sessionId: this.#tenure.sessionId, epoch: this.#tenure.epoch, key: call.key, args: call.args }, never);
+      return await tool.call({ sessionId: this.#tenure.sessionId, epoch: this.#tenure.epoch, key: call.key, args: call.args });
     } catch (error) {
-      return { kind: "lost", why: error instanceof Error ? error.message : String(error) };
+      return { kind: "lost", why: messageOf(error) };
     }
   }
 
@@ -155,7 +155,7 @@ export class Effects {
       if (!this.#tenure.holds()) throw new StaleOwner(this.#tenure.sessionId, "stale_epoch");
       const { epoch } = this.#tenure;
       const asked = { sessionId: this.#tenure.sessionId, epoch, key: effect.key, args: effect.args };
-      const answer = await tool.look(asked, never).catch((error: unknown) => ({ status: "unknown" as const, evidence: String(error) }));
+      const answer = await tool.look(asked).catch((error: unknown) => ({ status: "unknown" as const, evidence: String(error) }));
       if (answer.status === "happened") return this.#reconcile(effect, { epoch, outcome: "happened", evidence: answer.evidence, result: answer.result });
       // Another call of this run was lost meanwhile: this look fenced the epoch before.
       if (epoch !== this.#tenure.epoch) continue;
@@ -202,7 +202,7 @@ export class Effects {
     for (let left = ms; left > 0; left = until - this.#engine.clock.monotonic()) await this.#pause(left);
   }
   async #pause(ms: number): Promise<void> {
-    await nextChange(this.#engine, this.#tenure.sessionId, { maxMs: ms, signal: never });
+    await nextChange(this.#engine, this.#tenure.sessionId, { maxMs: ms });
     if (!this.#tenure.holds()) throw new StaleOwner(this.#tenure.sessionId, "dropped");
   }
 }

@@ -23,9 +23,9 @@ export interface Waiting {
   /** Longest time that is sat out, in seconds. */
   readonly secondsMax: number;
   /** Aborted when the run has to stop: what is armed stays armed. */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
-export const sitsOut: Waiting = { secondsMax: Number.POSITIVE_INFINITY, signal: new AbortController().signal };
+export const sitsOut: Waiting = { secondsMax: Number.POSITIVE_INFINITY };
 
 interface Asked {
   readonly tool: Tool;

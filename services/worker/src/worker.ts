@@ -4,6 +4,7 @@
  * W1. What the maker's end means is decided in `outcome.ts`; this file runs it and appends what follows.
  * W2. An `external` maker is an effect itself: what that means stands in `external.ts`.
  */
+import { messageOf } from "@loopledger/shared/core/errors";
 import type { CycleEnd, MakerTask } from "@loopledger/shared/core/effects/handling";
 import type { Actor } from "@loopledger/shared/core/events/envelope";
 import { budgetLine, spentToTheLast } from "@loopledger/shared/core/budget/budget";
@@ -124,7 +125,7 @@ async function runMaker(engine: Engine, run: Run, at: Running): Promise<CycleEnd
 function putOff(tenure: Tenure, error: unknown): CycleEnd {
   const code = passingFault(error);
   if (code === null || !tenure.holds() || tenure.state.unsettled.length > 0) throw error;
-  return { kind: "failed", failure: "transient", code, message: `${code}: ${error instanceof Error ? error.message : String(error)}`, fingerprint: code };
+  return { kind: "failed", failure: "transient", code, message: `${code}: ${messageOf(error)}`, fingerprint: code };
 }
 
 async function finish(engine: Engine, run: Run, end: CycleEnd): Promise<void> {

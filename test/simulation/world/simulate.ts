@@ -1,4 +1,5 @@
 /** Runs a plan from its first instant until every session rests, or until patience ends. Nothing here looks at a real clock. */
+import { messageOf } from "@loopledger/shared/core/errors";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { type Guards, guardsOn } from "@loopledger/shared/core/fencing/guards";
 import { makeEvolve } from "@loopledger/shared/core/session/evolve";
@@ -66,7 +67,7 @@ export async function simulate(plan: Plan, options: Options = {}): Promise<Run> 
   const target = new Target({ now: clock.now, refuses: (identity) => refused.has(identity), ...(options.bug && { bug: options.bug }) });
   const fired: Fault[] = [];
   const complaints: string[] = [];
-  const report = (what: string, error: unknown): void => void complaints.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+  const report = (what: string, error: unknown): void => void complaints.push(`${what}: ${messageOf(error)}`);
   const troubles = new Troubles(plan.faults, (fault) => void fired.push(fault));
   const around: Surroundings = {
     clock, ledger, ownership, views, hosts: createMemoryHosts(), blobs: createMemoryBlobs(), bench: { world: clock, target, troubles, workshop },

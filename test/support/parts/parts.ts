@@ -3,6 +3,7 @@
  * fails, nothing is tried behind it), else this checkout's launcher (one set a run, started by the first who asks), else
  * testcontainers, else an error that names all three.
  */
+import { messageOf } from "@loopledger/shared/core/errors";
 import { randomUUID } from "node:crypto";
 import { Socket } from "node:net";
 import { type PartName, up } from "@loopledger/infra/launcher";
@@ -68,7 +69,7 @@ async function contain(part: PartName, launcher: Error): Promise<string> {
       `The tests need a real ${part}, and there is none:`,
       `  ${partVariables[part]} is not set,`,
       `  the local launcher says: ${launcher.message} ${next}`,
-      `  testcontainers says: ${engine instanceof Error ? engine.message : String(engine)}`,
+      `  testcontainers says: ${messageOf(engine)}`,
     ].join("\n"), { cause: launcher });
   }
 }

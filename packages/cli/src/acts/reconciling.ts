@@ -99,5 +99,5 @@ async function fencingLook(state: SessionState, effect: Effect, help: Help): Pro
 
 async function changeOr({ engine, sessionId }: OpenSession, maxMs: number): Promise<void> {
   const { nextChange } = await import("@loopledger/shared/runtime");
-  await nextChange(engine, sessionId, { maxMs, signal: new AbortController().signal });
+  await nextChange(engine, sessionId, { maxMs });
 }

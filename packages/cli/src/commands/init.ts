@@ -1,4 +1,5 @@
 /** `init`: a working project, with a config, one goal and a README. */
+import { messageOf } from "@loopledger/shared/core/errors";
 import { statSync } from "node:fs";
 import { cp, readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
@@ -40,7 +41,7 @@ function makeTarget(target: string): void {
   try {
     makeFolder(target);
   } catch (error) {
-    throw new UsageError(`${target} cannot be made: ${error instanceof Error ? error.message : String(error)}.`, { next: "Name another folder." });
+    throw new UsageError(`${target} cannot be made: ${messageOf(error)}.`, { next: "Name another folder." });
   }
   if (!statSync(target).isDirectory()) throw new UsageError(`${target} cannot be made: something else is there.`, { next: "Name another folder." });
 }

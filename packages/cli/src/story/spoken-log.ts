@@ -1,4 +1,5 @@
 /** What goes wrong beside the sessions, as one line for the person who watches: warnings and errors, and the same one only once in a row. */
+import { messageOf } from "@loopledger/shared/core/errors";
 import type { Log } from "@loopledger/shared/runtime";
 import { oneLine } from "./telling.ts";
 
@@ -17,6 +18,6 @@ export function spokenLog(tell: (sentence: string) => void): Log {
 function sentenceOf(given: unknown, message: unknown): string {
   const what = typeof given === "string" ? given : typeof message === "string" ? message : "something went wrong";
   const { err, session } = (given !== null && typeof given === "object" ? given : {}) as { readonly err?: unknown; readonly session?: unknown };
-  const why = err === undefined ? "" : `: ${oneLine(err instanceof Error ? err.message : String(err))}`;
+  const why = err === undefined ? "" : `: ${oneLine(messageOf(err))}`;
   return `  ! ${typeof session === "string" ? `${session}: ` : ""}${what}${why}`;
 }

@@ -4,6 +4,7 @@
  * It often lies in the workspace that is worked on, so it tells git to leave it alone before it holds the first record:
  * `git clean` and `git add -A` of a maker must not touch the ledger.
  */
+import { messageOf } from "@loopledger/shared/core/errors";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { makeFolder } from "@loopledger/shared/make-folder";
@@ -58,7 +59,7 @@ function leaveOutOfGit(folder: string): void {
 }
 
 function unusable(folder: string, error: unknown, what: "made" | "used" = "made"): Refusal {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   return new Refusal("data_folder_unusable", `The data folder ${folder} cannot be ${what}: ${why}.`, {
     exitCode: exitCodes.unreachable, next: "Name another one with --data or LOOPLEDGER_DATA: any folder on a disk that this user may write to.",
   });

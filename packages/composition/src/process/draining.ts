@@ -1,4 +1,5 @@
 /** Leaving in order: the first SIGINT, SIGTERM or SIGHUP drains within five seconds, the second leaves at once. */
+import { messageOf } from "@loopledger/shared/core/errors";
 import { setTimeout as pause } from "node:timers/promises";
 import { exitCodes } from "../exit-codes.ts";
 import { exitWith } from "./process-end.ts";
@@ -45,7 +46,7 @@ export function drainOnSignals({ exitCode, told }: DrainingOptions): Draining {
 /** What is not handed back in time is found by others: this process is then gone, and that is proof enough. */
 async function drain(stop: () => Promise<void>): Promise<void> {
   const stopped = stop().catch((error: unknown) => {
-    process.stderr.write(`loopledger: the orderly stop failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`loopledger: the orderly stop failed: ${messageOf(error)}\n`);
   });
   await Promise.race([stopped, pause(drainMsMax)]);
 }

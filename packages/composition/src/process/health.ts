@@ -1,4 +1,5 @@
 /** The health endpoint of a process without a gateway: `/healthz` lives, `/readyz` takes work, `/metrics` in Prometheus text. */
+import { messageOf } from "@loopledger/shared/core/errors";
 import { type ServerResponse, createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { exitCodes } from "../exit-codes.ts";
@@ -31,7 +32,7 @@ export async function startHealth({ port, host, unready, figures }: HealthOption
     if (path !== "/readyz") return send(response, 404, { code: "not_found", next: "This process has no gateway role; /healthz, /readyz and /metrics are here." });
     unready().then(
       (faults) => send(response, faults.length === 0 ? 200 : 503, { status: faults.length === 0 ? "ready" : "unready", faults }),
-      (error: unknown) => send(response, 503, { status: "unready", faults: [error instanceof Error ? error.message : String(error)] }),
+      (error: unknown) => send(response, 503, { status: "unready", faults: [messageOf(error)] }),
     );
   });
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,5 @@
 /** What a service reads at its start: the deployment's settings, and the few words that it takes. */
+import { messageOf } from "@loopledger/shared/core/errors";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { InvalidSettings } from "@loopledger/shared/runtime/config";
@@ -35,6 +36,6 @@ function wordsOf(words: readonly string[]): { readonly config?: string; readonly
   try {
     return parseArgs({ args: [...words], strict: true, options: { config: { type: "string" }, data: { type: "string" }, port: { type: "string" } } }).values;
   } catch (error) {
-    throw new InvalidSettings([`${error instanceof Error ? error.message : String(error)} Words are --config FILE, --data FOLDER and --port N.`]);
+    throw new InvalidSettings([`${messageOf(error)} Words are --config FILE, --data FOLDER and --port N.`]);
   }
 }

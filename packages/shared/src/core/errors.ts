@@ -64,3 +64,8 @@ export function isLoopledgerError(error: unknown, code?: ErrorCode): error is Lo
 export function errorCatalogue(): readonly { readonly code: ErrorCode; readonly then: ErrorThen; readonly next: string }[] {
   return errorCodes.map((code) => ({ code, ...entries[code] }));
 }
+
+/** What was thrown, as a text for people; anything may be thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -26,9 +26,10 @@ export interface Check {
   revision(): Promise<string | null>;
 }
 export interface Tool extends ToolSettings {
-  call(call: ToolCall, signal: AbortSignal): Promise<ToolAnswer>;
-  /** Asks the target what became of a key; null where the tool has no look-up. */
-  look(call: ToolCall, signal: AbortSignal): Promise<LookAnswer>;
+  /** `signal` stops it; left out, only its own time does: an effect that is under way is not broken off. */
+  call(call: ToolCall, signal?: AbortSignal): Promise<ToolAnswer>;
+  /** Asks the target what became of a key; `unknown` where the tool has no look-up. */
+  look(call: ToolCall, signal?: AbortSignal): Promise<LookAnswer>;
 }
 /** The operator's registry. Text of a goal names handlers; it never becomes a command. */
 export interface Handlers {

@@ -7,6 +7,7 @@
  * K4. An error of ours never ends the process: the session is dropped and offered again, and a cycle that fails so three times is recorded as failed.
  *     A record of ours that is refused although nobody else has taken the session is such an error.
  */
+import { messageOf } from "../core/errors.ts";
 import type { LogTime, SessionId } from "../core/brand.ts";
 import type { Cycle } from "../core/events/fields.ts";
 import { type Decision, type WaitsOn, decide } from "../core/session/decide.ts";
@@ -241,7 +242,7 @@ class Turn {
     this.faults = 0;
     const open = tenure?.state.open;
     if (!tenure || !open) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const data = {
       dispatch: open.eventId, class: "deterministic", code: "internal_error", fingerprint: `internal:${message.slice(0, 200)}`, terminal: false,
       message: message.slice(0, 8000), usage: {},

@@ -43,8 +43,6 @@ export interface Claiming {
   readonly serves: readonly Cycle[];
 }
 
-const never = new AbortController().signal;
-
 export class Tenure {
   readonly sessionId: SessionId;
   readonly #engine: Engine;
@@ -110,12 +108,12 @@ export class Tenure {
    * Waits until no retry of the session is armed. One that came due is written by who waits for it, whether or not a scheduler is near.
    * Throws `Suspended` where `signal` aborts first: the retry stays armed, and the dispatch open.
    */
-  async untilRetryIsOver(signal: AbortSignal = never): Promise<void> {
+  async untilRetryIsOver(signal?: AbortSignal): Promise<void> {
     for (;;) {
       if (!this.holds()) throw this.#lost({ kind: "void", reason: "stale_epoch" });
       const timer = armedRetry(this.state);
       if (!timer) return;
-      if (signal.aborted) throw new Suspended(`${this.sessionId} waits for its retry`);
+      if (signal?.aborted) throw new Suspended(`${this.sessionId} waits for its retry`);
       const waitMs = timer.dueAt - this.#engine.logClock.now();
       if (waitMs > 0) await nextChange(this.#engine, this.sessionId, { maxMs: waitMs, signal });
       else await this.#alone(() => writeDue(this.#engine, this.sessionId));

@@ -5,7 +5,8 @@ import type { Engine } from "./engine.ts";
 
 export interface ChangeLimits {
   readonly maxMs: number;
-  readonly signal: AbortSignal;
+  /** Left out: nobody ends the wait before its time. */
+  readonly signal?: AbortSignal | undefined;
   /** The state that the caller has judged: where there is another one by now, that is the change. */
   readonly since?: SessionState;
   /** The change that is waited for; left out: any. */
@@ -15,12 +16,12 @@ export interface ChangeLimits {
 /** Resolves at the session's next change, after `maxMs`, or when `signal` aborts. */
 export function nextChange(engine: Engine, sessionId: SessionId, limits: ChangeLimits): Promise<void> {
   const isLate = limits.since !== undefined && engine.folds.peek(sessionId) !== limits.since;
-  if (limits.signal.aborted || isLate) return Promise.resolve();
+  if (limits.signal?.aborted || isLate) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       stopListening();
       stopTimer();
-      limits.signal.removeEventListener("abort", done);
+      limits.signal?.removeEventListener("abort", done);
       resolve();
     };
     const { until } = limits;
@@ -29,7 +30,7 @@ export function nextChange(engine: Engine, sessionId: SessionId, limits: ChangeL
     };
     const stopListening = engine.folds.follow(sessionId, (change) => judge(change.state), "changes");
     const stopTimer = engine.supervision.part("changes").after(limits.maxMs, done, sessionId);
-    limits.signal.addEventListener("abort", done, { once: true });
+    limits.signal?.addEventListener("abort", done, { once: true });
   });
 }
 

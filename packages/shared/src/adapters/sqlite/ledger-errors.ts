@@ -1,5 +1,5 @@
 /** What the storage's faults are called where the ledger is concerned. */
-import { type ErrorCode, isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
+import { type ErrorCode, isLoopledgerError, LoopledgerError, messageOf } from "../../core/errors.ts";
 import { type StorageFault, storageFault } from "./database.ts";
 
 const codes: Record<StorageFault, { readonly code: ErrorCode; readonly what: string }> = {
@@ -17,5 +17,5 @@ export function ledgerError(error: unknown, file: string): unknown {
   const fault = storageFault(error, file);
   if (fault === null) return error;
   const { code, what } = codes[fault];
-  return new LoopledgerError(code, `The ledger ${file} ${what}: ${error instanceof Error ? error.message : String(error)}.`, { cause: error });
+  return new LoopledgerError(code, `The ledger ${file} ${what}: ${messageOf(error)}.`, { cause: error });
 }

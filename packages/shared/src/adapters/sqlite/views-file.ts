@@ -5,7 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isLoopledgerError, LoopledgerError } from "../../core/errors.ts";
+import { isLoopledgerError, LoopledgerError, messageOf } from "../../core/errors.ts";
 import { openPatiently, removeDatabase, storageFault } from "./database.ts";
 
 const FORMAT = 1;
@@ -31,7 +31,7 @@ export function openViewsFile(folder: string, ledgerId: string, pause?: () => vo
 /** The catalogue's error for a fault of the storage; anything else comes back as it is. */
 export function viewsError(error: unknown, path: string): unknown {
   if (isLoopledgerError(error) || storageFault(error, path) === null) return error;
-  return new LoopledgerError("views_unreachable", `The views in ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}.`, { cause: error });
+  return new LoopledgerError("views_unreachable", `The views in ${path} cannot be used: ${messageOf(error)}.`, { cause: error });
 }
 
 function openDatabase(path: string, ledgerId: string): DatabaseSync {
