@@ -1,9 +1,9 @@
-/** The numbered invariants: ARCHITECTURE.md's list, and those in the heads of the core's files. */
+/** The numbered invariants: ARCHITECTURE.md's list, and those in the heads of files. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Numbered {
-  /** `ARCHITECTURE.md` or a file of the core, from the root. */
+  /** `ARCHITECTURE.md` or a file, from the root. */
   readonly place: string;
   readonly number: string;
   readonly text: string;
@@ -19,14 +19,18 @@ export function numberedInArchitecture(root: string): Numbered[] {
   return [...listed.matchAll(/^(\d+)\. (.+)$/gm)].map(([, number = "", text = ""]) => ({ place: "ARCHITECTURE.md", number, text }));
 }
 
-/** A file's head is the comment that begins before its first declaration; a line of it that opens with a letter and a number is an invariant. */
-function headOf(source: string): string {
-  return [...source.matchAll(/^\/\*\*[\s\S]*?\*\//gm)].map(([comment]) => comment).find((comment) => /^ \* [A-Z]\d+\. /m.test(comment)) ?? "";
-}
-export function numberedInCore(root: string): Numbered[] {
-  const files = globSync("packages/shared/src/core/**/*.ts", { cwd: root }).filter((path) => !path.endsWith(".test.ts")).sort();
+/** Product files; tests, and what a build or an install leaves, are none. */
+const ofTheProduct = ["packages/*/src/**/*.ts", "services/*/src/**/*.ts", "infra/**/*.ts"];
+
+/**
+ * The invariants in the comments of files outside any declaration: a line that opens with a letter and a number. A head has them most
+ * often, and a class further down may have a list of its own; then no number stands twice in a file.
+ */
+export function numberedInFiles(root: string, globs: readonly string[] = ofTheProduct): Numbered[] {
+  const found = globSync([...globs], { cwd: root, exclude: (path) => path.split("/").includes("node_modules") });
+  const files = found.filter((path) => !path.endsWith(".test.ts") && !path.includes("node_modules/")).sort();
   return files.flatMap((place) => {
-    const lines = [...headOf(readFileSync(join(root, place), "utf8")).matchAll(/^ \* ([A-Z]\d+)\. (.+)$/gm)];
-    return lines.map(([, number = "", text = ""]) => ({ place, number, text }));
+    const comments = [...readFileSync(join(root, place), "utf8").matchAll(/^\/\*\*[\s\S]*?\*\//gm)].map(([comment]) => comment);
+    return comments.flatMap((comment) => [...comment.matchAll(/^ \* ([A-Z]\d+)\. (.+)$/gm)]).map(([, number = "", text = ""]) => ({ place, number, text }));
   });
 }

@@ -3,22 +3,22 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { guardsOn } from "@loopledger/shared/core/fencing/guards";
 import { describe, expect, test } from "vitest";
-import { type Numbered, numberedInArchitecture, numberedInCore } from "./heads.ts";
+import { type Numbered, numberedInArchitecture, numberedInFiles } from "./heads.ts";
 import { isNamed, testNames } from "./test-names.ts";
 
 const root = join(import.meta.dirname, "../..");
 
 interface Row {
-  /** The heading that it stands under: `Promises`, `Architecture`, or a file of the core. */
+  /** The heading that it stands under: `Promises`, `Architecture`, or a file. */
   readonly heading: string;
   /** A number, or a promise in its own words. */
   readonly what: string;
   readonly tests: readonly { readonly file: string; readonly name: string }[];
   readonly guard: string | null;
 }
-function rowsOf(text: string): Row[] {
+function rowsOf(page: string): Row[] {
   let heading = "";
-  return text.split("\n").flatMap((line): Row[] => {
+  return page.split("\n").flatMap((line): Row[] => {
     heading = /^##+ (.+)$/.exec(line)?.[1] ?? heading;
     const cells = /^\| (.+?) \| (`.+`) \| (.+) \|$/.exec(line);
     if (!cells) return [];
@@ -28,10 +28,11 @@ function rowsOf(text: string): Row[] {
   });
 }
 
-const rows = rowsOf(readFileSync(join(root, "docs/invariants.md"), "utf8"));
+const text = readFileSync(join(root, "docs/invariants.md"), "utf8");
+const rows = rowsOf(text);
 const promised = rows.filter(({ heading }) => heading === "Promises");
 const architecture = rows.filter(({ heading }) => heading === "Architecture");
-const core = rows.filter(({ heading }) => heading.startsWith("packages/"));
+const ofFiles = rows.filter(({ heading }) => heading.endsWith(".ts"));
 const listed = (numbered: readonly Numbered[]): string[] => numbered.map(({ place, number }) => `${place} ${number}`).sort();
 
 describe("docs/invariants.md", () => {
@@ -45,10 +46,18 @@ describe("docs/invariants.md", () => {
   test("has a row for every invariant of ARCHITECTURE.md, and no other", () => {
     expect(architecture.map(({ what }) => `ARCHITECTURE.md ${what}`).sort()).toEqual(listed(numberedInArchitecture(root)));
   });
-  test("has a row for every numbered invariant in the head of a core file, and no other", () => {
-    const numbered = numberedInCore(root);
-    expect(numbered.length).toBeGreaterThan(50);
-    expect(core.map(({ heading, what }) => `${heading} ${what}`).sort(), "add the row, with the test that goes red without it").toEqual(listed(numbered));
+  test("has a row for every numbered invariant in the head of a file, and no other", () => {
+    const numbered = numberedInFiles(root);
+    for (const part of ["packages/shared/src/core/", "packages/shared/src/runtime/", "packages/shared/src/adapters/", "packages/audit/", "services/", "infra/"]) {
+      expect(numbered.filter(({ place }) => place.startsWith(part)).length, part).toBeGreaterThan(1);
+    }
+    expect(new Set(listed(numbered)).size, "no number stands twice in a file").toBe(numbered.length);
+    expect(ofFiles.map(({ heading, what }) => `${heading} ${what}`).sort(), "add the row, with the test that goes red without it").toEqual(listed(numbered));
+  });
+  test("has no row under another heading, and each file once", () => {
+    expect(promised.length + architecture.length + ofFiles.length).toBe(rows.length);
+    const headings = [...text.matchAll(/^### (.+)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual([...new Set(headings)]);
   });
   test("names tests that are there, by file and title", () => {
     const files = [...new Set(rows.flatMap(({ tests }) => tests.map(({ file }) => file)))];

@@ -1,8 +1,8 @@
 /**
  * The worker: runs build cycles for the owner. Its maker reaches tools, steps and budget through the claim only.
  *
- * W1. What the maker's end means is decided in `outcome.ts`; this file runs it and appends what follows.
- * W2. An `external` maker is an effect itself: what that means stands in `external.ts`.
+ * What the maker's end means is decided in `outcome.ts`; this file runs it and appends what follows. An `external` maker is an
+ * effect itself: what that means stands in `external.ts`.
  */
 import { messageOf } from "@loopledger/shared/core/errors";
 import type { CycleEnd, MakerTask } from "@loopledger/shared/core/effects/handling";
