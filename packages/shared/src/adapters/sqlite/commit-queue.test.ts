@@ -55,15 +55,15 @@ describe("a batch that waits for its commit", () => {
 
   it("waits for a busy ledger while the process goes on, and is written once, before what came later", async () => {
     const { queue, state } = scripted([new Busy(), new Busy(), new Busy()]);
-    const first = queue.add(batch("1"));
+    // As many as one transaction takes, so that what came later waits behind it.
+    const values = Array.from({ length: 2_000 }, (_, i) => `${i}`);
+    const all = Promise.all([queue.add(batch(...values)), queue.add(batch("later")), queue.add(batch("last"))]);
     await turn();
-    const later = queue.add(batch("2"));
     await turn();
     expect(state.written).toEqual([]);
-    await Promise.all([first, later]);
-    expect(state.written.flat()).toEqual(["1", "2"]);
+    await all;
     await queue.idle();
-    expect(state.written.flat()).toEqual(["1", "2"]);
+    expect(state.written).toEqual([values, ["later", "last"]]);
   });
 
   it("is given up where the ledger is busy for too long, and those behind it are tried", async () => {

@@ -36,8 +36,8 @@ function openDeaf() {
   };
   const tail = new Tail({ rows, start: file.end, isBusy: () => false, failed });
   const write = createCommitWriter({ file, clock, recent: new RecentPositions(file), delivered: () => tail.delivered });
-  const subscribe = (from: ReadonlyMap<number, Offset>, listener: (entries: readonly LogEntry[]) => void) => new LedgerSubscription({
-    rows, tail, from, listener, failed, isBusy: () => false, closed: () => {}, flushed: async () => {}, end: async () => rows.last(),
+  const subscribe = (from: ReadonlyMap<number, Offset>, listener: (entries: readonly LogEntry[]) => void, told = failed) => new LedgerSubscription({
+    rows, tail, from, listener, failed: told, isBusy: () => false, closed: () => {}, flushed: async () => {}, end: async () => rows.last(),
   });
   return { rows, tail, write, subscribe };
 }
@@ -75,5 +75,44 @@ describe("a subscription", () => {
     await subscription.caughtUp();
     tail.own(write([{ key: "s", values: ["4"] }]));
     expect(values(got)).toEqual(["0", "1", "2", "3", "4"]);
+  });
+
+  it("that throws on what it is handed in its turn is handed the same again, before any later one, while others go on", async () => {
+    const { write, rows, tail, subscribe } = openDeaf();
+    const [heard, other, told]: [LogEntry[], LogEntry[], unknown[]] = [[], [], []];
+    let faults = 2;
+    const struck = subscribe(rows.ends(), (entries) => {
+      if (faults-- > 0) throw new Error("struck");
+      heard.push(...entries);
+    }, (error) => void told.push(error));
+    const sound = subscribe(rows.ends(), (entries) => other.push(...entries));
+    await Promise.all([struck.caughtUp(), sound.caughtUp()]);
+    for (const value of ["1", "2", "3"]) tail.own(write([{ key: "s", values: [value] }]));
+    expect([values(heard), values(other)]).toEqual([[], ["1", "2", "3"]]);
+    await struck.caughtUp();
+    expect([values(heard), values(other), told.length]).toEqual([["1", "2", "3"], ["1", "2", "3"], 2]);
+  });
+
+  it("has caught up when it was handed everything up to there, however much another process has left", async () => {
+    const [reader, writer] = [openDeaf(), openDeaf()];
+    const got: LogEntry[] = [];
+    const subscription = reader.subscribe(reader.rows.ends(), (entries) => got.push(...entries));
+    await subscription.caughtUp();
+    const keys = ["a", "b", "c", "d", "e"];
+    for (let i = 0; i < 10; i++) writer.write(keys.map((key) => ({ key, values: Array.from({ length: 200 }, (_, n) => `${i}/${n}`) })));
+    await subscription.caughtUp();
+    expect(got.map(({ offset }) => offset)).toEqual(Array.from({ length: 10_000 }, (_, i) => i + 5));
+  });
+
+  it("reads what is behind in every partition before it is handed what comes", async () => {
+    const { write, tail, subscribe } = openDeaf();
+    const got: LogEntry[] = [];
+    const keys = Array.from({ length: 20 }, (_, i) => `k${i}`);
+    for (const value of ["1", "2"]) tail.own(write(keys.map((key) => ({ key, values: [value] }))));
+    const subscription = subscribe(new Map([0, 1, 2, 3].map((partition) => [partition, 5 as Offset])), (entries) => got.push(...entries));
+    await subscription.caughtUp();
+    tail.own(write(keys.map((key) => ({ key, values: ["3"] }))));
+    for (const key of keys) expect(values(got.filter((entry) => entry.key === key))).toEqual(["1", "2", "3"]);
+    expect(new Set(got.map(({ partition }) => partition)).size).toBe(4);
   });
 });
