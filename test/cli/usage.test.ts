@@ -68,6 +68,13 @@ describe("bad input is refused with 2, a reason and what to do, and nothing is s
     expect(shop.has(".loopledger/ledger.db")).toBe(false);
   });
 
+  test("a config that the environment names counts as if it was typed, and what is typed goes before it", async () => {
+    const named = { LOOPLEDGER_CONFIG: "none.ts" };
+    expect(await shop.start(["ls"], named).ended).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/no config .*none\.ts[\s\S]*LOOPLEDGER_CONFIG/) });
+    shop.write("named.yaml", "makers: { nobody: { exec: [true] } }\nchecks: { c: { exec: [true] } }\n");
+    expect(await shop.start(["validate", "goals/handler.yaml"], { LOOPLEDGER_CONFIG: "named.yaml" }).ended).toMatchObject({ code: 0 });
+    expect(await shop.start(["validate", "goals/handler.yaml", "--config", "loopledger.config.json"], named).ended).toMatchObject({ code: 2, err: expect.stringContaining("no maker nobody") });
+  });
   test("settings of the environment that cannot be right are named all at once", async () => {
     const ended = await shop.start(["run", "x", "--maker", "true", "--check", "true"], { LOOPLEDGER_LEASE_MS: "soon", LOOPLEDGER_FAILPOINTS: "worker.nowhere=kill" }).ended;
     expect(ended).toMatchObject({ code: 2, err: expect.stringMatching(/LOOPLEDGER_LEASE_MS[\s\S]*worker\.nowhere/) });

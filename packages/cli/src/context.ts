@@ -31,7 +31,7 @@ export interface CommandContext {
   readonly dataFolder: string;
   /** Where the ledger lies, for sentences: the brokers, or the data folder. */
   readonly where: string;
-  /** `--config`, absolute; null = the working folder's. */
+  /** `--config` or `LOOPLEDGER_CONFIG`, absolute; null = the working folder's. */
   readonly configPath: string | null;
   /** A gateway to work on instead of the data folder. */
   readonly remote: { readonly url: string; readonly token: string | null } | null;
@@ -59,13 +59,14 @@ function workingFolder(): string {
 export function makeContext(environment: Environment, options: GlobalOptions): CommandContext {
   const cwd = workingFolder();
   const url = options.url ?? environment.url;
+  const config = options.config ?? environment.config;
   const dataFolder = resolve(cwd, options.data ?? environment.dataFolder ?? ".loopledger");
   const context: CommandContext = {
     print: makePrinter({ stdout: process.stdout, stderr: process.stderr, colours: environment.colours, redraws: !environment.ci && options.json !== true }),
     json: options.json ?? false,
     environment, cwd,
     dataFolder, where: environment.kafkaBrokers ?? dataFolder,
-    configPath: options.config === undefined ? null : resolve(cwd, options.config),
+    configPath: config === null ? null : resolve(cwd, config),
     remote: url === null ? null : { url, token: options.token ?? environment.token },
     hint: (text, from = cwd) => typable(text, { environment, cwd: from, dataFolder: context.dataFolder, configPath: context.configPath, url }),
     deployment: async () => (await import("@loopledger/composition/settings/deployment")).readDeployment(environment.variables, context.dataFolder),

@@ -7,6 +7,8 @@ export type { Variables };
 export interface Environment {
   /** `LOOPLEDGER_DATA`: the data folder; null = `.loopledger` of the working folder. */
   readonly dataFolder: string | null;
+  /** `LOOPLEDGER_CONFIG`: the config; null = the working folder's. `--config` goes before it. */
+  readonly config: string | null;
   /** `LOOPLEDGER_URL`: a gateway to work on instead of the data folder. */
   readonly url: string | null;
   /** `LOOPLEDGER_TOKEN`: the bearer token for that gateway. */
@@ -39,6 +41,7 @@ export function readEnvironment(variables: Variables = process.env, login: () =>
   const value = (name: string): string | null => variables[name] || null;
   return {
     dataFolder: value("LOOPLEDGER_DATA"),
+    config: value("LOOPLEDGER_CONFIG"),
     url: value("LOOPLEDGER_URL"),
     token: value("LOOPLEDGER_TOKEN"),
     kafkaBrokers: value("LOOPLEDGER_KAFKA_BROKERS"),

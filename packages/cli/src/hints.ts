@@ -51,7 +51,7 @@ function flagsFor(name: string, rest: string, calling: Calling): string[] {
   if (url !== null && url !== environment.url) return [` --url ${quoted(url)}`];
   const usual = resolve(here, environment.dataFolder ?? ".loopledger");
   const data = dataFolder === usual || / --data /.test(rest) ? [] : [` --data ${quoted(shortest(here, dataFolder))}`];
-  const isFound = configPath !== null && dirname(configPath) === here && /^loopledger\.config\.[a-z]+$/.test(basename(configPath));
+  const isFound = configPath !== null && (environment.config === null ? dirname(configPath) === here && /^loopledger\.config\.[a-z]+$/.test(basename(configPath)) : resolve(here, environment.config) === configPath);
   const config = configPath === null || isFound || !withConfig.has(name) ? [] : [` --config ${quoted(shortest(here, configPath))}`];
   return [...data, ...config];
 }

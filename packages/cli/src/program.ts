@@ -123,7 +123,7 @@ function unknownCommand(typed: string, near: string | null): UsageError {
 /** A config that is named must be there, also for a command that needs none: what is passed over would be taken for used. */
 function refuseNoConfig(path: string | null): void {
   if (path === null || statSync(path, { throwIfNoEntry: false })?.isFile()) return;
-  throw new UsageError(`There is no config ${path}.`, { code: "no_such_file", next: "Mend --config, or leave it out: then the working folder's is taken." });
+  throw new UsageError(`There is no config ${path}.`, { code: "no_such_file", next: "Mend --config or LOOPLEDGER_CONFIG, or leave it out: then the working folder's is taken." });
 }
 
 /** The wrapper around each action: context in, exit code out. */
