@@ -61,7 +61,7 @@ async function besideOpenTransactions(found: readonly Finding[], connection: Kaf
 async function besideBeginning(found: readonly Finding[], connection: KafkaConnection, prefix: string): Promise<readonly Finding[]> {
   const name = `topic ${topicName(prefix, "ledger")}`;
   if (!found.some((finding) => finding.name === name && finding.ok)) return found;
-  const looked = await lookAtBeginning(connection, prefix)
+  const looked = await lookAtBeginning({ ...connection, patience: "none" }, prefix)
     .catch((error: unknown) => ({ ok: false, detail: `the ledger cannot be read: ${error instanceof Error ? error.message : String(error)}`, fix: bringUp }));
   return looked.ok ? found : found.map((finding) => (finding.name === name ? wrong(name, looked.detail, looked.fix) : finding));
 }

@@ -56,7 +56,7 @@ export async function wantedBeside(admin: KafkaAdmin, prefix: string, choices: T
 /** Whether a ledger's topic has the number of partitions that the ledger was begun with. Throws `ledger_unreachable` where its records cannot be read. */
 export async function lookAtBeginning(connection: KafkaConnection, prefix: string): Promise<{ readonly ok: boolean; readonly detail: string; readonly fix: string }> {
   const { lookAtPartitions } = await import("@loopledger/shared/kafka");
-  return lookAtPartitions({ connection: { ...connection, patience: "none" }, prefix, clock: createSystemClock() });
+  return lookAtPartitions({ connection, prefix, clock: createSystemClock() });
 }
 
 export interface LedgerPlace {

@@ -53,6 +53,11 @@ async function doctor(variables: Variables = {}): Promise<{ readonly code: numbe
   const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: Check[] };
   return { code, ok, wrong: checks.filter((check) => !check.ok) };
 }
+/** Waits for it: on a busy machine a part may not answer within what `doctor` gives it. */
+const sees = (wrong: readonly Check[]): Promise<unknown> => until(async () => {
+  expect(await doctor()).toEqual({ code: wrong.length === 0 ? 0 : 1, ok: wrong.length === 0, wrong });
+  return true;
+}, { what: "what doctor has to find", timeoutMs: patienceMs });
 const nameOf = (role: string): string => `${prefix}.${role}`;
 const factsOf = async (role: string) => (await admin.topics([nameOf(role)])).get(nameOf(role));
 /** What the product has no call for, and anybody with the broker's own tools can do. */
@@ -144,7 +149,7 @@ describe("topics apply", () => {
     expect(await isSet()).toBe(true);
     // Who may set topics and not read them is told, and not kept from it.
     const told: string[] = [];
-    await refuseOtherBeginning(admin, { connection: { brokers: ["127.0.0.1:1"] }, prefix, tell: (text) => void told.push(text) });
+    await refuseOtherBeginning(admin, { connection: { brokers: ["127.0.0.1:1"], patience: "none" }, prefix, tell: (text) => void told.push(text) });
     expect(told).toEqual([expect.stringContaining("127.0.0.1:1")]);
   });
 
@@ -181,17 +186,17 @@ describe("doctor", () => {
     const connection = { brokers: (await kafkaBrokers()).split(",") };
     const open = () => openKafkaLedger({ connection, prefix, clock: createSystemClock(), ids: createSystemIds() });
     // Nothing was begun, and to look begins nothing.
-    expect(await doctor()).toEqual({ code: 0, ok: true, wrong: [] });
+    await sees([]);
     await addPartitions(nameOf("ledger"), 2);
     await until(async () => (await factsOf("ledger"))?.partitions === 2, { what: "the second partition", timeoutMs: patienceMs });
-    expect(await doctor()).toEqual({ code: 0, ok: true, wrong: [] });
+    await sees([]);
     await (await open()).close();
-    expect(await doctor()).toEqual({ code: 0, ok: true, wrong: [] });
+    await sees([]);
     await addPartitions(nameOf("ledger"), 3);
     await until(async () => (await factsOf("ledger"))?.partitions === 3, { what: "the third partition", timeoutMs: patienceMs });
     const refusal = await open().catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: "ledger_mismatch", next: expect.stringContaining("loopledger topics apply") });
-    expect(await doctor()).toEqual({ code: 1, ok: false, wrong: [{ name: `topic ${nameOf("ledger")}`, ok: false, detail: "3 partitions, and the ledger was begun with 2", fix: (refusal as { next: string }).next }] });
+    await sees([{ name: `topic ${nameOf("ledger")}`, ok: false, detail: "3 partitions, and the ledger was begun with 2", fix: (refusal as { next: string }).next }]);
   });
 
   test("F47 sees a transaction of another producer that stays open on the goals topic, and says how to end it", async () => {
