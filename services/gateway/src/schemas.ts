@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { decision } from "@loopledger/shared/core/events/approval-decided";
 import { trigger } from "@loopledger/shared/core/events/approval-requested";
-import { contract, cycle, disposition, json, key, name, reason, sessionIdPattern, text, verdict } from "@loopledger/shared/core/events/fields";
+import { sessionIdPattern } from "@loopledger/shared/core/session-id";
+import { contract, cycle, disposition, json, key, name, reason, text, verdict } from "@loopledger/shared/core/events/fields";
 import { goal, goalBytesMax, leaf } from "@loopledger/shared/core/events/goal";
 import type { CheckpointView } from "@loopledger/shared/core/session/checkpoint-view";
 import type { StatusView } from "@loopledger/shared/core/session/status";

@@ -1,4 +1,6 @@
 /** Why a record of the goals topic was not taken in. A closed list: other people's scripts go by these words. */
+import { repairText, cutWithMark } from "@loopledger/shared/core/json";
+
 export const reasons = {
   null_value: "There is no value: on this topic a null means nothing.",
   not_json: "The value is no JSON text.",
@@ -25,6 +27,5 @@ export interface Refused {
 const detailMax = 2_000;
 /** `detail` is for a person: whole characters, and not as long as the record itself. */
 export function refused(reason: Reason, detail: string = reasons[reason]): Refused {
-  const whole = detail.toWellFormed().replaceAll("\0", "\uFFFD");
-  return { reason, detail: whole.length <= detailMax ? whole : `${whole.slice(0, detailMax).toWellFormed()} …` };
+  return { reason, detail: cutWithMark(repairText(detail), detailMax, " …") };
 }

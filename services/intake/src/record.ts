@@ -8,7 +8,7 @@
  */
 import { messageOf } from "@loopledger/shared/core/errors";
 import type { Sha256, SessionId } from "@loopledger/shared/core/brand";
-import { sessionIdPattern } from "@loopledger/shared/core/events/fields";
+import { sessionIdPattern, sessionIdRule } from "@loopledger/shared/core/session-id";
 import { type Goal, goal as goalSchema, goalBytesMax } from "@loopledger/shared/core/events/goal";
 import { faultsOfSchema, faultsOfText } from "@loopledger/shared/core/schema-faults";
 import { faultsOfPlan } from "@loopledger/shared/core/session/plan";
@@ -104,7 +104,7 @@ function nameOf({ key, position }: RecordTexts, { opened: { row, identity }, goa
   const named = row === null ? nameOfKey(key) : row.aggregate;
   if (named === null) return goal.id ?? (identity === null ? position.slice(-idMax) : `event-${known.sha256(identity).slice(0, 24)}`);
   if (!sessionIdPattern.test(named)) {
-    return refused("foreign_key", `The key ${JSON.stringify(named.slice(0, 200))} is no session id: 1 to ${idMax} letters, digits and . _ : -`);
+    return refused("foreign_key", `The key ${JSON.stringify(named.slice(0, 200))} is no session id: ${sessionIdRule}`);
   }
   if (goal.id !== undefined && goal.id !== named) return refused("foreign_key", `The key is ${named}, and the goal's id is ${goal.id}.`);
   return named;

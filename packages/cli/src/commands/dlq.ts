@@ -1,5 +1,5 @@
 /** `dlq`: records of the goals topic that could not be taken in. They are listed, shown with their bytes, and put back. */
-import { sessionIdPattern } from "@loopledger/shared/core/events/fields";
+import { sessionIdPattern, sessionIdRule } from "@loopledger/shared/core/session-id";
 import type { DeadLetterRow } from "@loopledger/shared/ports";
 import type { ShownBytes, ShownLetter } from "@loopledger/shared/runtime";
 import { type Register, example } from "../command.ts";
@@ -98,7 +98,7 @@ function shown(content: ShownBytes | null): string {
 }
 
 async function replay(context: CommandContext, id: string, { file, key }: ReplayOptions): Promise<ExitCode> {
-  if (typeof key === "string" && !sessionIdPattern.test(key)) throw new UsageError(`"${key}" is no session id: 1 to 128 letters, digits and . _ : -`);
+  if (typeof key === "string" && !sessionIdPattern.test(key)) throw new UsageError(`"${key}" is no session id: ${sessionIdRule}`);
   const value = file === undefined ? undefined : await readGoalBytes(file);
   return withLetters(context, async (letters) => {
     const { at, topic, before = null } = await letters.replay(id, { value, key: key === false ? null : key });

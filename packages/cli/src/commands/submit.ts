@@ -1,6 +1,6 @@
 /** `submit FILE`: takes a goal in and prints the id of its session; the same goal again is the same session. */
 import type { SessionId } from "@loopledger/shared/core/brand";
-import { sessionIdPattern } from "@loopledger/shared/core/events/fields";
+import { sessionIdPattern, sessionIdRule } from "@loopledger/shared/core/session-id";
 import type { Goal } from "@loopledger/shared/core/events/goal";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import { type Register, example } from "../command.ts";
@@ -25,7 +25,7 @@ export interface Taken {
 }
 
 async function submit(context: CommandContext, file: string, { id, wait }: Options): Promise<ExitCode> {
-  if (id !== undefined && !sessionIdPattern.test(id)) throw new UsageError(`--id "${id}" is no session id: 1 to 128 letters, digits and . _ : -`);
+  if (id !== undefined && !sessionIdPattern.test(id)) throw new UsageError(`--id "${id}" is no session id: ${sessionIdRule}`);
   const goal = await readGoalFile(file);
   const taken = context.remote ? await (await import("../remote/remote-acts.ts")).submitRemotely(context.remote, goal, id) : await takeIn(context, goal, id);
   const { sessionId } = taken.view;

@@ -1,4 +1,5 @@
 /** The rows of `events`: the envelope and its seq, refused records with the reason. `cause.seq` is filled in for the reader. */
+import { cutText } from "@loopledger/shared/core/json";
 import type { EventId, SessionId } from "@loopledger/shared/core/brand";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { Ids, LogEntry } from "@loopledger/shared/ports";
@@ -57,7 +58,7 @@ function membersOf(text: string): Readonly<Record<string, unknown>> {
   } catch {
     // It is shown as text below.
   }
-  return { text: text.slice(0, 4000) };
+  return { text: cutText(text, 4000) };
 }
 
 /** The row as programs read it. */

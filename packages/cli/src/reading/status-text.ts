@@ -1,4 +1,5 @@
 /** A status as a person reads it: one block for a session, one line in a list. */
+import { cutWithMark } from "@loopledger/shared/core/json";
 import { amount, budgetText, effectsText, foundBy, whyIn } from "@loopledger/shared/core/session/explain-text";
 import type { StatusView } from "@loopledger/shared/core/session/status";
 import type { Printer, Style } from "../printing.ts";
@@ -77,5 +78,5 @@ export function listLine(view: StatusView, width: number, paint: Paint): string 
 
 export function firstLine(text: string, max = 160): string {
   const line = plain(text).trim().split("\n")[0] ?? "";
-  return line.length > max ? `${line.slice(0, max - 1).toWellFormed()}…` : line;
+  return cutWithMark(line, max);
 }

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, relative, resolve } from "node:path";
 import { type Goal, goalTextMax } from "@loopledger/shared/core/events/goal";
-import { sessionIdPattern } from "@loopledger/shared/core/events/fields";
+import { sessionIdPattern, sessionIdRule } from "@loopledger/shared/core/session-id";
 import { digestOf } from "@loopledger/shared/core/json";
 import { runPrefix } from "@loopledger/shared/core/session/handlers-named";
 import { quoted } from "@loopledger/shared/core/shell-word";
@@ -56,7 +56,7 @@ export async function planRun({ words, options, project, cwd }: Asked): Promise<
       return undefined;
     }
   };
-  if (options.id !== undefined && !sessionIdPattern.test(options.id)) faults.push(`--id "${options.id}" is no session id: 1 to 128 letters, digits and . _ : -`);
+  if (options.id !== undefined && !sessionIdPattern.test(options.id)) faults.push(`--id "${options.id}" is no session id: ${sessionIdRule}`);
   if (options.stdin !== undefined && !["prompt", "json"].includes(options.stdin)) faults.push(`--stdin is prompt or json, not "${options.stdin}"`);
   const budget = {
     ...(options.iterations !== undefined && { iterations: collect(() => whole("--iterations", options.iterations, 1)) }),

@@ -2,6 +2,7 @@
  * Where a story is told: whole lines above, and on a terminal one line below that says what is going on now and is redrawn.
  * Output of a maker comes in pieces; it is shown in whole lines, so that nothing is torn apart.
  */
+import { cutText } from "@loopledger/shared/core/json";
 import { stripVTControlCharacters } from "node:util";
 import { plainText } from "./telling.ts";
 
@@ -79,5 +80,5 @@ export function makeScreen({ stream, redraws, now }: ScreenOptions): Screen {
 export function fitting(text: string, columns: number | undefined): string {
   const plain = stripVTControlCharacters(text);
   const width = columns ?? 80;
-  return plain.length < width ? text : `${plain.slice(0, width - 2).toWellFormed()}…`;
+  return plain.length < width ? text : `${cutText(plain, width - 2)}…`;
 }

@@ -1,4 +1,5 @@
 /** Tells the records of sessions as they are made, with what is going on at the moment. */
+import { cutText } from "@loopledger/shared/core/json";
 import { budgetOf } from "@loopledger/shared/core/budget/budget";
 import type { SessionId } from "@loopledger/shared/core/brand";
 import { type SessionState, holderOf } from "@loopledger/shared/core/session/state";
@@ -83,7 +84,7 @@ function nowText(state: SessionState, { nowMs, printed }: { readonly nowMs: numb
   const doing = disposition === "waiting" ? `waits: ${reason ?? ""}` : state.open ? `${state.open.cycle === "build" ? "maker at work" : "check runs"}${holderOf(state) ? "" : " (unclaimed)"}` : "next step";
   const iteration = state.open && state.open.iteration > 0 ? ` · iteration ${state.open.iteration}` : "";
   const about = state.open?.cycle === "review" ? printed : oneLine(state.open?.task ?? "");
-  const task = about === "" ? "" : ` · ${about.slice(0, 60).toWellFormed()}`;
+  const task = about === "" ? "" : ` · ${cutText(about, 60)}`;
   return `${frame} ${doing}${iteration} · ${seconds(Math.max(0, nowMs - since) / 1000)} · ${budgetLeft(state)}${task}`;
 }
 function lastLine(chunk: Uint8Array): string | null {

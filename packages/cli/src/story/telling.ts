@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { LedgerRecord } from "@loopledger/shared/core/events/envelope";
 import type { NextStep } from "@loopledger/shared/core/events/check";
-import type { Json } from "@loopledger/shared/core/json";
+import { type Json, cutWithMark } from "@loopledger/shared/core/json";
 import { couldNotStart, tellingLineOf, whyIn } from "@loopledger/shared/core/session/explain-text";
 import type { VoidReason } from "@loopledger/shared/core/session/state";
 import type { Style } from "../printing.ts";
@@ -70,7 +70,7 @@ export function tellRefused(record: LedgerRecord, reason: VoidReason): Told {
 /** First line of a text without white space at its ends; what is longer than a screen is cut, and nothing in it can steer a terminal. */
 export function oneLine(text: string): string {
   const line = plainText(text).split("\n").map((part) => part.trim()).find((part) => part !== "") ?? "";
-  return line.length > 300 ? `${line.slice(0, 299).toWellFormed()}…` : line;
+  return cutWithMark(line, 300);
 }
 /** Without sequences and characters that steer a terminal; line ends and tabs stay. */
 export function plainText(text: string): string {
@@ -78,7 +78,7 @@ export function plainText(text: string): string {
   return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }
 function short(text: string): string {
-  return text.length > 24 ? `${text.slice(0, 23)}…` : text;
+  return cutWithMark(text, 24);
 }
 /** The line of a check's output that names the failure: for a person it says more than the next step that was made of it. */
 function lastOutput(evidence: Json): string | null {
@@ -94,7 +94,7 @@ function nextStepText(steps: readonly NextStep[]): string {
 function brief(value: Json): string {
   if (value === null) return "";
   const text = JSON.stringify(value);
-  return text.length > 100 ? `${text.slice(0, 99).toWellFormed()}…` : text;
+  return cutWithMark(text, 100);
 }
 function usageText(usage: { readonly costUsd?: number | undefined; readonly tokensIn?: number | undefined; readonly tokensOut?: number | undefined }): string {
   const tokens = (usage.tokensIn ?? 0) + (usage.tokensOut ?? 0);

@@ -8,7 +8,7 @@
 import type { CheckRun, CheckTask } from "@loopledger/shared/core/effects/handling";
 import { budgetOf } from "@loopledger/shared/core/budget/budget";
 import type { RecordOf } from "@loopledger/shared/core/events/envelope";
-import type { Json } from "@loopledger/shared/core/json";
+import { type Json, cutText } from "@loopledger/shared/core/json";
 import { rootLeaf, type Receipt, type SessionState } from "@loopledger/shared/core/session/state";
 import type { Blobs, Check } from "@loopledger/shared/ports";
 import { CliError } from "../errors.ts";
@@ -80,7 +80,7 @@ function faultOf(run: CheckRun, gaps: readonly string[]): string | null {
   if (run.verdict === "PASS" && run.nextSteps.length === 0 && gaps.length === 0) return null;
   if (run.verdict === "PASS") return gaps.length > 0 ? `It passes on an observation that is not whole: ${gaps.join(", ")}.` : "It says PASS and names next steps.";
   const [next] = run.nextSteps;
-  return `${run.verdict}${typeof next === "string" ? `: ${next.slice(0, 400).toWellFormed()}` : `: ${JSON.stringify(run.evidence).slice(0, 400)}`}`;
+  return `${run.verdict}${typeof next === "string" ? `: ${cutText(next, 400)}` : `: ${cutText(JSON.stringify(run.evidence), 400)}`}`;
 }
 
 /** The digest of a payload of the final check that cannot be had whole. */

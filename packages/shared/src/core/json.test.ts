@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../testing/index.ts";
-import { canonicalJson, cutText, digestOf, isWholeText, repairJson, repairText, sameJson, tailText } from "./json.ts";
+import { canonicalJson, cutText, digestOf, isWholeText, repairJson, repairText, sameJson, cutWithMark, tailText } from "./json.ts";
 
 const anyText = fc.string({ unit: "binary" });
 /** Text with halves of characters in it. */
@@ -87,4 +87,9 @@ describe("text", () => {
       expect(tailText(text, max).isWellFormed()).toBe(true);
     }
   });
+});
+
+it("a text that is cut with a mark is as long as it may be, mark included, and of whole characters", () => {
+  expect([cutWithMark("abcde", 5), cutWithMark("abcdef", 5), cutWithMark("abcdef", 5, "...")]).toEqual(["abcde", "abcd…", "ab..."]);
+  expect(cutWithMark("ab😀cd", 4)).toBe("ab…");
 });

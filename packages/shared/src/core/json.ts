@@ -88,6 +88,11 @@ export function cutText(text: string, max: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
 }
 
+/** At most `max` UTF-16 units, the mark of what was cut among them. */
+export function cutWithMark(text: string, max: number, mark = "…"): string {
+  return text.length <= max ? text : `${cutText(text, max - mark.length)}${mark}`;
+}
+
 /** The last `max` UTF-16 units, cut between whole characters. */
 export function tailText(text: string, max: number): string {
   if (text.length <= max) return text;

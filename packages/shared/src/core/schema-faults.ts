@@ -3,9 +3,9 @@
  * It says what a schema refuses; it never refuses anything by itself.
  */
 import { z } from "zod";
-import { sessionIdPattern } from "./events/fields.ts";
 import { isWholeText } from "./json.ts";
 import { nearestName } from "./nearest.ts";
+import { sessionIdPattern, sessionIdRule } from "./session-id.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -20,7 +20,7 @@ function faultsOfIssue(schema: z.ZodType, issue: Issue, value: unknown): string[
   if (issue.code === "invalid_union") return faultsOfUnion(schema, issue, value);
   const found = valueAt(value, issue.path);
   if (issue.code === "invalid_type" && found === undefined) return [`${at}: is missing (${issue.message.replace(/^Invalid input: /, "").replace(/, received.*/, "")})`];
-  if (issue.code === "invalid_format" && issue.pattern === idPattern) return [`${at}: must be 1 to 128 letters, digits and . _ : - (it is a name in files and addresses)`];
+  if (issue.code === "invalid_format" && issue.pattern === idPattern) return [`${at}: must be ${sessionIdRule} (it is a name in files and addresses)`];
   return [`${at}: ${issue.message.replace(/^Invalid input: /, "")}`];
 }
 const idPattern = String(sessionIdPattern);

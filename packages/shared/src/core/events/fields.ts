@@ -2,9 +2,9 @@
 import { z } from "zod";
 import type { Digest, Epoch, EventId, OwnerId, Seq, SessionId } from "../brand.ts";
 import { isWholeText } from "../json.ts";
+import { sessionIdPattern } from "../session-id.ts";
 import { jsonField } from "./json-field.ts";
 
-export const sessionIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 export const sessionId = z.string().regex(sessionIdPattern) as unknown as z.ZodType<SessionId>;
 /** Whole characters, because ids are hashed as UTF-8: two different halves would make one derived id. */
 const id = z.string().min(1).max(128).refine(isWholeText, "holds half a character or NUL");

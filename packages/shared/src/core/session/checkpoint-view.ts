@@ -4,7 +4,7 @@
  */
 import type { LogTime, Sha256 } from "../brand.ts";
 import type { CheckpointTrigger } from "../events/approval-requested.ts";
-import { type Json, type JsonObject, canonicalJson, digestOf } from "../json.ts";
+import { type Json, type JsonObject, canonicalJson, digestOf, cutWithMark } from "../json.ts";
 import { quoted } from "../shell-word.ts";
 import { budgetText, effectsText, evidenceText, stepsText } from "./explain-text.ts";
 import { isoOf } from "./iso.ts";
@@ -92,7 +92,7 @@ function stateLines(state: SessionState, status: StatusView): string[] {
 /** Text of others stays one line, so that it cannot pass for a heading of ours, and steers no terminal. */
 function oneLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
-  return line.length > 300 ? `${line.slice(0, 297).toWellFormed()}...` : line;
+  return cutWithMark(line, 300, "...");
 }
 /** A fence longer than any run of backticks inside. */
 function fenced(text: string): string[] {

@@ -1,6 +1,6 @@
 /** The answers as a person reads them, one line each. It never leaves a key or a figure out that the answer holds. */
 import type { BudgetLine, BudgetView } from "../budget/budget.ts";
-import type { Json, JsonObject } from "../json.ts";
+import { type Json, type JsonObject, cutWithMark } from "../json.ts";
 import type { SessionState } from "./state.ts";
 import type { EffectState, StatusView } from "./status.ts";
 import { tellingLine } from "./telling-line.ts";
@@ -82,7 +82,7 @@ export function lastLineOf(evidence: Json): string | null {
 
 export function shortened(text: string): string {
   const line = text.trim().split("\n")[0] ?? "";
-  return line.length > 120 ? `${line.slice(0, 117).toWellFormed()}...` : line;
+  return cutWithMark(line, 120, "...");
 }
 
 export function budgetText(budget: BudgetView): string {

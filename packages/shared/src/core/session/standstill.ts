@@ -2,6 +2,7 @@
  * Why a session stands still, and the next command to type. One sentence for each place where the fold can stop.
  * It never says that something happened which no record says.
  */
+import { cutText } from "../json.ts";
 import { exhaustedFor } from "../budget/budget.ts";
 import type { Reason } from "../events/fields.ts";
 import { quoted } from "../shell-word.ts";
@@ -82,7 +83,7 @@ const handOffs: Readonly<Partial<Record<Reason, string>>> = {
 function handedOff(state: SessionState, end: End, id: string): Standstill {
   const detail = end.error ?? lastWords(state, end.reason);
   const what = howOften(state, end) ?? handOffs[end.reason ?? "no_progress"] ?? "It was handed off.";
-  const why = `${what}${detail ? ` (${detail.slice(0, 200).toWellFormed()})` : ""}`;
+  const why = `${what}${detail ? ` (${cutText(detail, 200)})` : ""}`;
   if (end.reason === "approval_rejected") return { why, next: "loopledger submit FILE --id NEW-ID" };
   return { why, next: `loopledger resume ${id}` };
 }
@@ -147,7 +148,7 @@ function waitsForTimer(state: SessionState, id: string): Standstill {
   const due = timer ? isoOf(timer.dueAt) : "soon";
   const error = state.open?.lastError;
   const what = timer?.kind === "check" ? "The check could not be judged; it runs again" : "A transient failure is tried again";
-  return { why: `${what} at ${due}${error ? ` (${error.slice(0, 200).toWellFormed()})` : ""}.`, next: `loopledger wait ${id}` };
+  return { why: `${what} at ${due}${error ? ` (${cutText(error, 200)})` : ""}.`, next: `loopledger wait ${id}` };
 }
 
 function waitsForBudget(state: SessionState, id: string): Standstill {
