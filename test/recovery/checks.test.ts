@@ -1,5 +1,5 @@
 /** What a check is to the ledger: another principal than the maker, without tools, and what was pinned of it when the session began. */
-import type { SessionId } from "@loopledger/shared/core/brand";
+import type { Digest, SessionId } from "@loopledger/shared/core/brand";
 import { statusOf } from "@loopledger/shared/core/session/status";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { memoryWorld } from "../support/worlds/memory-world.ts";
@@ -38,7 +38,7 @@ test("a check that asks for a tool is refused, nothing is called, and its verdic
 });
 
 test.each(["between two checks", "while it runs"] as const)("a check that becomes another one than was pinned %s gives no verdict: the session waits for a person, who is told what has changed", async (when) => {
-  const [first, bent] = ["1", "2"].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
+  const [first, bent] = ["1", "2"].map((digit) => `sha256:${digit.repeat(64)}`) as [Digest, Digest];
   let digest = first;
   let runs = 0;
   const started = (what: "maker" | "check", iteration: number): void => {
