@@ -29,3 +29,32 @@ test("a session that was opened before its entries were handed over is in the ba
   expect(batch?.to).toBe(1 + texts.length);
   expect(batch?.sessions.map(({ state, next }) => [state.sessionId, next])).toEqual([["s", 1 + texts.length]]);
 });
+
+test("while one session has been read further than the others were handed over, there is no batch: none lies ahead of its own end", async () => {
+  const clock = createVirtualClock();
+  const ledger = createMemoryLedger({ clock });
+  const writer = await memoryPlace(clock).join();
+  const late = ledger.handle({ faults: { lagMs: [100, 100] } });
+  const [first, second] = Array.from({ length: 50 }, (_, index) => `s-${index}` as SessionId).filter((id) => late.partitionOf(id) === late.partitionOf("s-0")) as [SessionId, SessionId];
+  const partition = late.partitionOf(first);
+  const folds = new Folds({ ledger: late, ids: createSeededIds(1), report: (error) => expect(error).toBeNull() });
+  const texts = new Map<SessionId, string[]>();
+  for (const id of [first, second]) {
+    await submitGoal(writer, goal.parse({ goal: "g", maker: "maker", check: "check" }), { actor: person, id });
+    texts.set(id, (await writer.ledger.readSession(id)).map(({ value }) => value ?? ""));
+  }
+  const begun = folds.start(new Map([[partition, 1 as Offset]]));
+  await ledger.handle().append(first, texts.get(first) ?? []);
+  await begun;
+  const changed = new Changed(folds, { from: new Map([[partition, 1 as Offset]]), onFolded: () => undefined });
+  await clock.advance(60);
+  await ledger.handle().append(second, texts.get(second) ?? []);
+  await folds.open(second);
+  const [between, end] = [1 + (texts.get(first)?.length ?? 0), 1 + (texts.get(first)?.length ?? 0) + (texts.get(second)?.length ?? 0)];
+  await clock.advance(60);
+  expect(folds.folded().get(partition)).toBe(between);
+  expect(folds.ahead().map(({ state, next }) => [state.sessionId, next])).toEqual([[second, end]]);
+  expect(changed.batch(partition, 1 as Offset)).toBeNull();
+  await clock.advance(200);
+  expect(changed.batch(partition, 1 as Offset)).toMatchObject({ to: end });
+});

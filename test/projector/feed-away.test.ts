@@ -1,5 +1,6 @@
 /** A status feed that cannot be reached: views go on, readiness tells the name, and afterwards the feed has everything. */
 import { describe, expect, test, vi } from "vitest";
+import { createMemoryStatusFeed } from "@loopledger/shared/memory";
 import type { StatusFeed } from "@loopledger/shared/ports";
 import { until } from "../support/until.ts";
 import { type FedPlace, fedPlace } from "./feeds.ts";
@@ -102,6 +103,27 @@ describe.each(["refuses", "does not answer"] as const)("a feed that %s", (how) =
     away.comeBack();
     await untilSame(place);
   });
+});
+
+test("a feed that comes back empty is not believed to have what was sent before: all of it is sent again", async () => {
+  const place = fedPlace();
+  const away = new Away(["write", "claims", "read"], "refuses");
+  const anew = createMemoryStatusFeed({ partitions: 4 });
+  let isAnew = false;
+  const engine = await place.join({ feed: (own) => {
+    const now = (): StatusFeed => (isAnew ? anew.handle(place.ledgerId) : own);
+    return away.over({ write: (step) => now().write(step), claims: () => now().claims(), read: (from, visit) => now().read(from, visit), close: () => own.close() });
+  } });
+  const projector = await started(engine, { lookMs, feedPatienceMs });
+  await walk(engine, { seed: 68, steps: 60 });
+  await projector.caughtUp();
+  await untilSame(place);
+  away.isAway = true;
+  await until(() => engine.supervision.faulty().includes("projector.feed"), { what: "the feed to be missed" });
+  isAnew = true;
+  away.comeBack();
+  await until(async () => JSON.stringify(sorted(new Map(anew.latest()))) === JSON.stringify(sorted(await documents(place.views))), { what: "the new feed to be what the views are", timeoutMs: 60_000 });
+  await until(() => engine.supervision.faulty().length === 0, { what: "readiness", timeoutMs: 60_000 });
 });
 
 test("a look that is never answered holds no step up: views and feed go on", async () => {

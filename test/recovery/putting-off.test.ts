@@ -235,6 +235,9 @@ describe("a target that does not answer", () => {
     expect(statusOf(await untilOver(world, id))).toMatchObject({ disposition: "done", effects: [{ state: "confirmed" }] });
     expect((await accepted()).filter(({ type }) => type === "tool_result")).toHaveLength(1);
     expect(waited()[1]).toBeGreaterThanOrEqual(9);
+    // Each try is under a claim of its own, and the maker lives through all of them.
+    expect((await accepted()).filter(({ type }) => type === "claimed").length).toBeGreaterThan(2);
+    expect(runs).toBe(1);
     await sound();
   });
 });
