@@ -17,13 +17,15 @@ class CountedReading extends Reading {
   lags: number[] = [];
   failure: Error | null = null;
   gate: Promise<void> = Promise.resolve();
+  /** Of the first pieces, before the common one. */
+  gates: Promise<void>[] = [];
 
   constructor() {
     super({ topology, clock, shown: new Shown(), check: async () => undefined });
   }
   override async piece(partition: number, { from }: { readonly from: number }): Promise<FetchedPart> {
     this.asked.push(from);
-    await this.gate;
+    await (this.gates.shift() ?? this.gate);
     if (this.failure !== null) throw this.failure;
     const has = this.lags.shift() ?? this.log.length;
     const messages = this.log.slice(0, has).slice(from, from + 2).map((key, i): FetchedRecord => ({
@@ -64,6 +66,20 @@ describe("histories of a partition", () => {
     opened.resolve();
     await first;
     expect(await late).toEqual(["late at 2"]);
+  });
+
+  it("are never looked for in what is left of a reading that had begun before", async () => {
+    const reading = new CountedReading();
+    reading.log.push("a", "b", "c", "d");
+    const opened = Promise.withResolvers<void>();
+    reading.gates = [Promise.resolve(), opened.promise];
+    const first = reading.of("d");
+    await new Promise((next) => setImmediate(next));
+    expect(reading.asked).toEqual([0, 2]);
+    const late = reading.of("a");
+    opened.resolve();
+    expect(await first).toEqual(["d at 3"]);
+    expect(await late).toEqual(["a at 0"]);
   });
 
   it("go on to what was shown before, where the leader now tells an earlier end", async () => {

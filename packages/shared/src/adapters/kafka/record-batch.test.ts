@@ -47,6 +47,8 @@ describe("a batch of records", () => {
     expect(read.records.map(({ key }) => key?.toString("utf8") ?? null)).toEqual(records.map(({ key }) => key));
     expect(read.records[0]).toMatchObject({ timestamp: String(timeMs), offset: "0" });
     expect(bytes.readUInt32BE(17)).toBe(checksum(bytes, 21));
+    // No codec, no producer's id, no epoch of it and no number: the broker is not to drop what it takes for a repeat.
+    expect([bytes.readInt16BE(21), bytes.readBigInt64BE(43), bytes.readInt16BE(51), bytes.readInt32BE(53)]).toEqual([0, -1n, -1, -1]);
   });
 
   it.each([0, 1, 2, 3, 4])("that the client wrote in codec %i is read as the client reads it, behind others and before one that is cut off", async (compression) => {

@@ -93,11 +93,13 @@ describe("an appender on two ways", () => {
     const written = new Map<number, string[]>();
     const ends = new Map<number, number>();
     let most = 0;
+    let clashes = 0;
     let idle = 0;
     const request = async (_api: string, args: { topicData: readonly { partitions: readonly { partition: number; messages: readonly WireRecord[] }[] }[] }) => {
       const parts = args.topicData[0]?.partitions ?? [];
+      // What is thrown here the appender would take for a broker's trouble, and send again.
       for (const { partition } of parts) {
-        expect(under.get(partition) ?? 0).toBe(0);
+        if (under.get(partition) === 1) clashes += 1;
         under.set(partition, 1);
       }
       most = Math.max(most, [...under.values()].filter((one) => one === 1).length - parts.length);
@@ -125,6 +127,7 @@ describe("an appender on two ways", () => {
     };
     await Promise.all([0, 1, 2].flatMap((partition) => ["a", "b", "c"].map((name) => session(partition, `${name}${partition}`))));
     expect(most).toBeGreaterThan(0);
+    expect(clashes).toBe(0);
     for (const partition of [0, 1, 2]) {
       for (const name of ["a", "b", "c"]) {
         const own = written.get(partition)?.filter((value) => value.startsWith(name)) ?? [];
