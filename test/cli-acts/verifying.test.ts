@@ -28,7 +28,7 @@ test("the check of a run is executed again, from any folder, and the receipt hol
 test("work that fails the check, work of another revision, and another check are told apart", async () => {
   work("bad\n");
   expect(await here.cli("verify", "r", "--json")).toMatchObject({ code: 1, out: expect.stringContaining('"check_failed"') });
-  expect((await here.cli("verify", "r")).out).toMatch(/check_failed.*\n {2}Submit the goal under a new id/);
+  expect((await here.cli("verify", "r")).out).toMatch(/check_failed[\s\S]*\n {2}Submit the goal under a new id/);
   work("ok and more\n");
   expect((await here.cli("verify", "r")).out).toMatch(/stale.*\n {2}The work was changed after the receipt was made\. Go back/);
   expect(await here.cli("verify", "r", "--json")).toMatchObject({ code: 1, out: expect.stringContaining('"stale"') });

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { identify } from "@loopledger/infra/process-identity";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -17,6 +17,8 @@ beforeAll(() => {
   shop.write("guards/tool.yaml", "goal: x\nmaker: m\ncheck: c\npolicy: { approvals: [{ before: deploi }] }\n");
   shop.write("guards/gate.yaml", "goal: x\nmaker: m\ncheck: c\npolicy: { gates: [safe] }\n");
   shop.write("loopledger.config.json", '{ "makers": { "m": { "exec": ["true"] } }, "checks": { "c": { "exec": ["true"] } } }');
+  shop.write("a-file", "not a folder");
+  symlinkSync("circle", join(shop.folder, "circle"));
   shop.write("bad.yaml", "makers: { m: { exce: [true] } }\nchekcs: {}\n");
 });
 afterAll(() => shop.close());
@@ -87,6 +89,11 @@ describe("bad input is refused with 2, a reason and what to do, and nothing is s
   test("a ledger that cannot be reached is 7", async () => {
     shop.write("in-the-way", "a file, not a folder");
     expect(await shop.run("run", "x", "--maker", "true", "--check", "true", "--data", "in-the-way/data")).toMatchObject({ code: 7 });
+  });
+  test.each([["status", "x"], ["verify", "x"], ["advance", "x"], ["pause", "x"], ["audit"], ["approvals"]])("a data folder that is none, or cannot be looked into, never reads as an empty one: %s", async (...words) => {
+    for (const data of ["a-file", "circle"]) {
+      expect(await shop.run(...words, "--data", data)).toMatchObject({ code: 7, out: "", err: expect.stringMatching(/The data folder .* cannot be used: .*(is no folder|ELOOP)/) });
+    }
   });
   test("a step outside of a maker is 7", async () => {
     expect(await shop.run("step", "budget")).toMatchObject({ code: 7, err: expect.stringContaining("LOOPLEDGER_STEP_URL") });

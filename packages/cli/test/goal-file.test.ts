@@ -45,6 +45,7 @@ describe("a goal that is wrong names every mistake", () => {
     ["nothing", "", /it is empty/],
     ["several documents", "goal: x\nmaker: a\ncheck: b\n---\ngoal: y\n", /several documents/],
     ["broken YAML", "goal: [", /line 1/],
+    ["broken JSON", '{"goal": ', /it is no JSON: Unexpected end of JSON input/],
     ["missing fields", "goal: x", /maker: is missing/],
     ["half a character", '{"goal":"x\\ud800","maker":"a","check":"b"}', /half a character/],
     ["half a character deep inside", '{"goal":"x","maker":"a","check":"b","inputs":{"k":["\\udc00"]}}', /inputs\.k\.0: holds half a character/],

@@ -92,8 +92,8 @@ const dataFolder: Check = ({ dataFolder: folder }) => {
 };
 
 const ledger: Check = async ({ dataFolder: folder }) => {
-  if (!hasLedger(folder)) return fine("ledger", "there is none so far; the first command that writes makes it");
   try {
+    if (!hasLedger(folder)) return fine("ledger", "there is none so far; the first command that writes makes it");
     const { openSqliteLedger } = await import("@loopledger/shared/sqlite");
     const opened = openSqliteLedger({ folder, clock: createSystemClock(), ids: createSystemIds() });
     const end = await opened.end();
@@ -106,8 +106,8 @@ const ledger: Check = async ({ dataFolder: folder }) => {
 };
 
 const views: Check = async ({ dataFolder: folder }) => {
-  if (!hasLedger(folder)) return fine("views", "there is no ledger to show");
   try {
+    if (!hasLedger(folder)) return fine("views", "there is no ledger to show");
     const { openSqliteLedger, openSqliteReadModel } = await import("@loopledger/shared/sqlite");
     const opened = openSqliteLedger({ folder, clock: createSystemClock(), ids: createSystemIds() });
     await opened.close();

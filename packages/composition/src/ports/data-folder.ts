@@ -5,7 +5,7 @@
  * `git clean` and `git add -A` of a maker must not touch the ledger.
  */
 import { messageOf } from "@loopledger/shared/core/errors";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { makeFolder } from "@loopledger/shared/make-folder";
 import { exitCodes } from "../exit-codes.ts";
@@ -15,17 +15,31 @@ import { Refusal } from "../refusals.ts";
 const usualName = ".loopledger";
 const ours = /^(ledger\.(db|bell).*|liveness\.db.*|views\.db.*|peers|blobs|runs|commands|infra|dev\.json)$/;
 
-/** Whether a ledger lies in the folder. */
+/** Whether a ledger lies in the folder. Throws `data_folder_unusable` where that cannot be seen. */
 export function hasLedger(folder: string): boolean {
+  refuseNoFolder(folder);
   return existsSync(join(folder, "ledger.db")) || existsSync(join(folder, "ledger.db-wal"));
 }
 
-/** Throws `data_folder_unusable` where the place of the folder, or one on the way to it, is something else: that reads as nothing, and is a mistake. */
+/**
+ * Throws `data_folder_unusable` where the place of the folder, or one on the way to it, is something else, or may not be looked into:
+ * that reads as nothing, and is a mistake.
+ */
 export function refuseNoFolder(folder: string): void {
   for (let at = folder; ; at = dirname(at)) {
-    const found = statSync(at, { throwIfNoEntry: false });
-    if (found && !found.isDirectory()) throw unusable(folder, new Error(`${at} is no folder`), "used");
+    const found = lookAt(at, folder);
     if (found || dirname(at) === at) return;
+  }
+}
+/** Whether it is there, and can be used as a folder. */
+function lookAt(at: string, folder: string): boolean {
+  try {
+    const found = statSync(at, { throwIfNoEntry: false });
+    if (found && !found.isDirectory()) throw new Error(`${at} is no folder`);
+    if (found) accessSync(at, constants.X_OK);
+    return found !== undefined;
+  } catch (error) {
+    throw unusable(folder, error, "used");
   }
 }
 

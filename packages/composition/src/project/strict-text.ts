@@ -20,7 +20,7 @@ export function parseStrictly(text: string): StrictRead {
   const errors = documents.flatMap((one) => one.errors).filter((error) => json === null || error.code === "DUPLICATE_KEY");
   const faults = errors.map((error) => firstLine(error.message));
   if (json === null && documents.length > 1) faults.push("it holds several documents (---); a file holds one");
-  if (faults.length > 0) return { value: null, faults };
+  if (faults.length > 0) return { value: null, faults: json === null ? [...noJson(text), ...faults] : faults };
   if (json !== null) return json;
   let aliases = 0;
   visit(document, {
@@ -43,6 +43,17 @@ function parseJson(text: string): StrictRead | null {
     return { value: JSON.parse(text), faults: [] };
   } catch {
     return null;
+  }
+}
+
+/** What was meant as JSON is told by JSON's own rules; what YAML says of it comes after. */
+function noJson(text: string): string[] {
+  if (!/^\s*[[{]/.test(text)) return [];
+  try {
+    JSON.parse(text);
+    return [];
+  } catch (error) {
+    return [`it is no JSON: ${error instanceof Error ? firstLine(error.message) : String(error)}`];
   }
 }
 
