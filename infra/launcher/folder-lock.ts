@@ -43,6 +43,17 @@ function dropStaleLock(lock: string, dead: ProcessIdentity): void {
   }
 }
 
+/** In one move: a folder that is emptied under its name could be taken by the next one before it is gone, and that one's owner be removed with it. */
+function giveUp(lock: string): void {
+  const aside = `${lock}.over.${process.pid}.${taken++}`;
+  try {
+    renameSync(lock, aside);
+  } catch {
+    return;
+  }
+  rmSync(aside, { recursive: true, force: true });
+}
+
 /** Runs `work` while this process holds `lock`; `tell` hears once whom it waits for. */
 export async function withLock<T>(lock: string, work: () => Promise<T>, tell?: (text: string) => void): Promise<T> {
   let told = false;
@@ -56,7 +67,7 @@ export async function withLock<T>(lock: string, work: () => Promise<T>, tell?: (
     told = true;
     await pause(50);
   }
-  const release = (): void => rmSync(lock, { recursive: true, force: true });
+  const release = (): void => giveUp(lock);
   process.once("exit", release);
   try {
     return await work();
