@@ -93,7 +93,7 @@ function views({ it, expect }: Vitest, make: () => Promise<ReadModelWorld>): voi
 
   it("refuses what is no cursor", inWorld(make, async (world) => {
     const store = await world.open("l1");
-    for (const cursor of ["", "x", "-1~a", "1~", "1~a b"]) {
+    for (const cursor of ["", "x", "-1~a", "1~", "1 ~a"]) {
       await expect(store.list("main", { limit: 1, cursor })).rejects.toMatchObject({ code: "invalid_cursor" });
     }
   }));
