@@ -184,6 +184,17 @@ describe("infra up", () => {
     expect(await isFree(noted.port)).toBe(true);
   });
 
+  test("that waits for a part which never answers has noted it, so that down ends it although the up was killed", async () => {
+    shop.write("redis-server", "#!/bin/sh\nexec tail -f /dev/null\n");
+    const started = shop.start(["infra", "up", "--only", "redis", "--ports", "free"], { ...shared, PATH: `${shop.folder}:${process.env["PATH"]}` });
+    const noted = await until(async () => (JSON.parse((await infra("status", "--json")).out) as InfraReport).parts[0], { what: "the note of the part", timeoutMs: patienceMs });
+    started.process.kill("SIGKILL");
+    await started.ended;
+    expect(identify(noted.pid)).not.toBeNull();
+    expect(await infra("down")).toMatchObject({ code: 0 });
+    expect(identify(noted.pid)).toBeNull();
+  });
+
   test("refuses words that it does not know before it starts anything", async () => {
     for (const words of [["--only", "kafka,zookeeper"], ["--ports", "any"], ["--ports", "free", "--port-base", "20000"], ["--port-base", "none"]]) {
       expect((await infra("up", ...words)).code).toBe(2);

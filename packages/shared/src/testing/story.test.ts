@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Evolve, evolve } from "../core/session/evolve.ts";
-import { Story, begin, claim, owed, submit } from "./index.ts";
+import { Story, begin, claim, owed, submit, written } from "./index.ts";
 
 /** The fold, but for what it does to the state at a record that does not count. */
 const bent = (kind: "void" | "held"): Evolve => (state, entry, sha256) => {
@@ -19,7 +19,7 @@ describe("a story", () => {
     expect(() => told(bent("void")).thenVoid("not_owed")).toThrow("a void record changed something");
   });
   it("sees where a record that holds changed more than the hold", () => {
-    const told = (fold: Evolve): Story => new Story({ fold }).given(submit()).when({ ...claim("W")(new Story().given(submit(), owed())), type: "of_a_later_release" } as never);
+    const told = (fold: Evolve): Story => new Story({ fold }).given(submit()).when({ ...written(new Story().given(submit(), owed()), claim("W")), type: "of_a_later_release" } as never);
     expect(() => told(evolve).thenHeld()).not.toThrow();
     expect(() => told(bent("held")).thenHeld()).toThrow("a held record changed something");
   });
