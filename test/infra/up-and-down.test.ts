@@ -110,6 +110,16 @@ describe("infra up", () => {
     expect(both.map((one) => statesOf(one)["redis"]).sort()).toEqual(["found", "started"]);
   });
 
+  test("called again in the very moment of another call waits for it, and finds what it started", async () => {
+    const folder = join(shop.folder, "at-once");
+    const options = { ...quiet, folder, only: ["redis"], ports: "free", topics: null, owner: currentRun().owner } as const;
+    const reports = await Promise.all([up(options), up(options), up(options)]);
+    expect(new Set(reports.map((one) => pidsOf(one)["redis"])).size).toBe(1);
+    expect(reports.map((one) => statesOf(one)["redis"]).sort()).toEqual(["found", "found", "started"]);
+    expect(await infra("down", "--dir", folder)).toMatchObject({ code: 0 });
+    expect(identify(pidsOf(reports[0] as InfraReport)["redis"] ?? 0)).toBeNull();
+  });
+
   test("prints on stdout what a shell can take over, and nothing else there", async () => {
     const { out, err } = await infra("up", "--only", "redis", "--ports", "free");
     expect(out).toMatch(/^export LOOPLEDGER_REDIS_URL='redis:\/\/127\.0\.0\.1:\d+'\n$/);
@@ -172,6 +182,17 @@ describe("infra up", () => {
     expect(await infra("down")).toMatchObject({ code: 0 });
     expect(identify(noted.pid)).toBeNull();
     expect(await isFree(noted.port)).toBe(true);
+  });
+
+  test("that waits for a part which never answers has noted it, so that down ends it although the up was killed", async () => {
+    shop.write("redis-server", "#!/bin/sh\nexec tail -f /dev/null\n");
+    const started = shop.start(["infra", "up", "--only", "redis", "--ports", "free"], { ...shared, PATH: `${shop.folder}:${process.env["PATH"]}` });
+    const noted = await until(async () => (JSON.parse((await infra("status", "--json")).out) as InfraReport).parts[0], { what: "the note of the part", timeoutMs: patienceMs });
+    started.process.kill("SIGKILL");
+    await started.ended;
+    expect(identify(noted.pid)).not.toBeNull();
+    expect(await infra("down")).toMatchObject({ code: 0 });
+    expect(identify(noted.pid)).toBeNull();
   });
 
   test("refuses words that it does not know before it starts anything", async () => {

@@ -12,7 +12,7 @@ import { type Engine, makeEngine } from "./engine.ts";
 import { Liveness } from "./liveness.ts";
 import { Offers } from "./offers.ts";
 import { submitGoal } from "./submission.ts";
-import { StaleOwner } from "./tenure.ts";
+import { StaleOwner, type Tenure } from "./tenure.ts";
 
 const id = "s" as SessionId;
 const closing: (() => Promise<void>)[] = [];
@@ -83,4 +83,18 @@ test("what may not be claimed here is scheduled here and left to who may claim i
   await offers.stop();
   expect(await engine.folds.open(id)).toMatchObject({ open: { cycle: "build" }, owner: null, epoch: 0 });
   expect(runs).toBe(0);
+});
+
+test("a tenure that is lost is dropped whole, though nobody else has claimed: what follows starts from a claim", async () => {
+  const { engine, turn } = await begun();
+  const seen: Tenure[] = [];
+  await carried({ engine, turn }, async (tenure) => {
+    seen.push(tenure);
+    if (seen.length === 1) throw new StaleOwner(id, "stale_epoch");
+    await tenure.append([{ type: "built", data: { summary: "built", revision: "r", usage: {} }, actor: { kind: "maker", id: "m" } }], { follow: true });
+  });
+  expect(seen.map(({ epoch }) => epoch)).toEqual([1, 2]);
+  expect(seen[0]).not.toBe(seen[1]);
+  expect(seen[0]?.holds()).toBe(false);
+  expect(await engine.folds.open(id)).toMatchObject({ epoch: 2, open: { cycle: "review" } });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Evolve, evolve } from "../core/session/evolve.ts";
-import { begin, claim, owed, Story, submit } from "./index.ts";
-import { written } from "./story.ts";
+import { Story, begin, claim, owed, submit, written } from "./index.ts";
 
 /** The fold, but for what it does to the state at a record that does not count. */
 const bent = (kind: "void" | "held"): Evolve => (state, entry, sha256) => {
