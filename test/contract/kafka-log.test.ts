@@ -167,6 +167,22 @@ describe("a reader of a ledger on Kafka", () => {
   });
 });
 
+describe("a reader of a ledger on Kafka that begins in the midst of what was written together", () => {
+  it("is handed nothing that stands before its position", async () => {
+    const topic = await startTopic({ partitions: 1 });
+    const ledger = await topic.open();
+    await ledger.append(session, ["1", "2", "3", "4"]);
+    const third = ((await ledger.readSession(session))[2]?.offset ?? 0) as Offset;
+    const seen: LogEntry[] = [];
+    const subscription = await ledger.subscribe(new Map([[0, third]]), (entries) => void seen.push(...entries));
+    await subscription.caughtUp();
+    await ledger.append(session, ["5"]);
+    await subscription.caughtUp();
+    expect(seen.map(({ value }) => value)).toEqual(["3", "4", "5"]);
+    expect((await ledger.read(0, third, 10)).map(({ value }) => value)).toEqual(["3", "4", "5"]);
+  });
+});
+
 describe("records on the ledger's topic", () => {
   const sizes = { "max.message.bytes": "20000" };
 

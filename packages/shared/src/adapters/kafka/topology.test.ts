@@ -24,6 +24,8 @@ function fakeLink(): Link {
 }
 
 beforeEach(async () => {
+  // From the beginning: a timer that is set at the first look counts too.
+  vi.useFakeTimers();
   leader = 1;
   looks = 0;
   vi.spyOn(Link, "open").mockImplementation(async () => fakeLink());
@@ -52,7 +54,6 @@ describe("the connections to brokers", () => {
 
 describe("who leads", () => {
   it("is asked again when somebody says that it is wrong, and never because time has passed", async () => {
-    vi.useFakeTimers();
     expect([topology.leaderOf(0), looks]).toEqual([1, 1]);
     leader = 2;
     await vi.advanceTimersByTimeAsync(24 * 3_600_000);
