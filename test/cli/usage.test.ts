@@ -73,7 +73,7 @@ describe("bad input is refused with 2, a reason and what to do, and nothing is s
   test("a config that the environment names counts as if it was typed, and what is typed goes before it", async () => {
     const named = { LOOPLEDGER_CONFIG: "none.ts" };
     expect(await shop.start(["ls"], named).ended).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/no config .*none\.ts[\s\S]*LOOPLEDGER_CONFIG/) });
-    shop.write("named.yaml", "makers: { nobody: { exec: [true] } }\nchecks: { c: { exec: [true] } }\n");
+    shop.write("named.yaml", "makers: { nobody: { exec: ['true'] } }\nchecks: { c: { exec: ['true'] } }\n");
     expect(await shop.start(["validate", "goals/handler.yaml"], { LOOPLEDGER_CONFIG: "named.yaml" }).ended).toMatchObject({ code: 0 });
     expect(await shop.start(["validate", "goals/handler.yaml", "--config", "loopledger.config.json"], named).ended).toMatchObject({ code: 2, err: expect.stringContaining("no maker nobody") });
   });

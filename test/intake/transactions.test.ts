@@ -4,7 +4,7 @@ import type { SessionId } from "@loopledger/shared/core/brand";
 import { boundsOf, goal } from "@loopledger/shared/core/events/goal";
 import { goalDigest } from "@loopledger/shared/core/session/rules/submission";
 import { rulesKnown } from "@loopledger/shared/core/session/state";
-import type { Engine } from "@loopledger/shared/runtime";
+import { type Engine, figuresText } from "@loopledger/shared/runtime";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { openTransactionalProducer, type TransactionalProducer } from "../contract/transactions.ts";
 import { documents } from "../projector/views.ts";
@@ -75,7 +75,7 @@ describe("F47 goals and records that a producer writes in transactions", () => {
     await projector.caughtUp();
     expect([...(await documents(engine.views as NonNullable<typeof engine.views>)).keys()].sort()).toEqual(expected);
     expect([await engine.folds.open("never-4" as SessionId), await engine.folds.open("brought" as SessionId)].map(({ submission }) => submission !== null)).toEqual([false, true]);
-    expect(intake.figures()).toContain("loopledger_intake_goals_total 2\n");
+    expect(figuresText(intake.figures())).toContain("loopledger_intake_goals_total 2\n");
 
     const [dump, list, audit, status] = await Promise.all([stage.run("ledger", "dump"), stage.run("ls", "--json"), stage.run("audit", "--json"), stage.run("status", "never-1")]);
     const rows = dump.out.trim().split("\n").map((line) => JSON.parse(line) as { readonly key: string; readonly offset: number });

@@ -10,7 +10,7 @@ function trying(failures: readonly Error[], patienceMs = 60_000) {
   const left = [...failures];
   let nowMs = 0;
   const topology = {
-    topic: "x.ledger", isLedger: true,
+    topic: "x.ledger", isLedger: true, connection: { ssl: null },
     refresh: async () => void happened.push("look"),
     pause: async (ms: number) => {
       pauses.push(ms);
