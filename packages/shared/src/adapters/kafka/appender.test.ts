@@ -36,7 +36,7 @@ function scripted(script: readonly Answer[], { idle, writeMs = 10_000 }: { reado
     }) }] };
   };
   const topology = {
-    topic: "t", isLedger: true, limits: { readMs: 10_000, writeMs },
+    topic: "t", isLedger: true, connection: { ssl: null }, limits: { readMs: 10_000, writeMs },
     byLeader: (partitions: Iterable<number>) => Map.groupBy(partitions, (partition) => (partition < 2 ? 1 : 2)),
     link: async (node: number) => ({ request: async (_api: string, args: Parameters<typeof request>[1]) => request(node, args) }),
     pause: () => new Promise<void>((done) => setImmediate(done)),
@@ -46,7 +46,7 @@ function scripted(script: readonly Answer[], { idle, writeMs = 10_000 }: { reado
   const told: LoopledgerError[] = [];
   const shown = new Shown();
   const appender = new Appender({
-    topology, clock: createSystemClock(), shown, check: async () => undefined, lost: (error) => void lost.push(error), troubled: (error) => void told.push(unreachable({ topic: "t", connection: { ssl: null } }, error)), ...(idle && { idle }),
+    topology, clock: createSystemClock(), shown, check: async () => undefined, lost: (error) => void lost.push(error), troubled: (error) => void told.push(unreachable(topology, error)), ...(idle && { idle }),
   }, 4);
   return { appender, sends, lost, told, shown };
 }

@@ -5,7 +5,7 @@ import { Reading, Shown } from "./reading.ts";
 import type { Topology } from "./topology.ts";
 import type { FetchedPart, FetchedRecord } from "./wire.ts";
 
-const topology = { topic: "x.ledger", limits: { readMs: 0, writeMs: 0 } } as unknown as Topology;
+const topology = { topic: "x.ledger", connection: { ssl: null }, limits: { readMs: 0, writeMs: 0 } } as unknown as Topology;
 /** So many records that what was learned of them is worth keeping, and a new landmark once there are a twentieth more. */
 const many = 40_000;
 const piece = 4_000;

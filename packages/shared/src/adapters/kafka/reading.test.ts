@@ -7,7 +7,7 @@ import type { FetchedPart, FetchedRecord } from "./wire.ts";
 
 const clock: Clock = { now: () => 0, monotonic: () => 0, after: () => () => undefined };
 /** Nothing of it is used while every piece is there at the first try. */
-const topology = { topic: "x.ledger", limits: { readMs: 0, writeMs: 0 } } as unknown as Topology;
+const topology = { topic: "x.ledger", connection: { ssl: null }, limits: { readMs: 0, writeMs: 0 } } as unknown as Topology;
 
 /** Reads from a log in memory, two records a piece; a piece is given when the test says so. */
 class CountedReading extends Reading {
