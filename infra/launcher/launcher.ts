@@ -6,13 +6,13 @@
  * L3. `down` ends exactly what is noted, by pid and start, and leaves no process, port, lock or note behind. The data stays
  *     until `purge`, and with it which ports it had: a later `up` to which any will do takes the same ones.
  */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openKafkaAdmin } from "@loopledger/shared/kafka-admin";
 import { publishSchemas } from "../schemas.ts";
 import { type AppliedTopic, applyTopics } from "../topics-apply.ts";
 import { defaultPrefix, type TopicChoices } from "../topics.ts";
-import { makePartsFolder, refuseUnusable } from "./folder.ts";
+import { makePartsFolder, purgePartsFolder, refuseUnusable } from "./folder.ts";
 import { withLock } from "./folder-lock.ts";
 import type { Variables } from "./java.ts";
 import { prepareKafka, startKafkaNode, stopKafkaNode, waitKafkaReady } from "./kafka.ts";
@@ -21,10 +21,10 @@ import { choosePorts, isFree, type PortChoice, portTaken } from "./ports.ts";
 import { endProcess, isAlive, killProcess, type ProcessIdentity } from "./process-identity.ts";
 import { startRedis, waitRedisReady } from "./redis.ts";
 import { registryKind, registryUrl, startRegistry, waitRegistryReady } from "./registry.ts";
-import { dropNode, environmentOf, type InfraState, type NodeState, noteNode, type PartName, partNames, portsOf, readPorts, readState, removeState, writeState } from "./state.ts";
+import { dropNode, environmentOf, hasParts, type InfraState, type NodeState, noteNode, type PartName, partNames, portsOf, readPorts, readState, removeState, writeState } from "./state.ts";
 
 export type { PartName, ProcessIdentity };
-export { partNames };
+export { hasParts, partNames };
 
 export interface UpOptions {
   readonly folder: string;
@@ -171,7 +171,7 @@ export interface DownOptions {
   readonly folder: string;
   readonly variables: Variables;
   readonly tell: (text: string) => void;
-  /** The data goes too. */
+  /** The data goes too, and nothing that is not theirs. */
   readonly purge?: boolean;
 }
 
@@ -180,6 +180,7 @@ export async function down({ folder: given, variables, tell, purge = false }: Do
   const folder = resolve(given);
   if (!existsSync(folder)) return [];
   refuseUnusable(folder);
+  const isTheirs = hasParts(folder);
   const ended = await withLock(lockOf(folder), async () => {
     const { parts } = status(folder);
     const { nodes, keeper, guests = [] } = readState(folder);
@@ -193,6 +194,9 @@ export async function down({ folder: given, variables, tell, purge = false }: Do
     removeState(folder);
     return parts;
   }, tell);
-  if (purge) rmSync(folder, { recursive: true, force: true });
+  if (purge) {
+    const others = purgePartsFolder(folder, isTheirs);
+    tell(others.length === 0 ? `removed ${folder}` : `left in ${folder}, because no part made it: ${others.join(", ")}`);
+  }
   return ended;
 }

@@ -1,5 +1,5 @@
 /** What runs in a folder, as the file beside its data says: whoever starts, looks or ends reads it first. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { InfraError } from "./infra-error.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
@@ -75,6 +75,11 @@ export function readPorts(folder: string): Readonly<Partial<Record<PartName, rea
     // Without the note, or with one that somebody spoilt, any other port will do.
     return {};
   }
+}
+
+/** Parts run there, or did. */
+export function hasParts(folder: string): boolean {
+  return existsSync(fileOf(folder)) || existsSync(portsFileOf(folder));
 }
 
 /** Puts a node in the place of one of the same name. */

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { chmod, mkdir, readFile, readdir, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
 import { temporaryFolder } from "../../packages/handlers/test/support.ts";
 import { bytesMax } from "../../packages/handlers/src/revision/files.ts";
@@ -61,6 +61,70 @@ test("a file that was changed in the very moment in which it was added is seen, 
   expect(after).not.toBe(before);
 });
 
+test("files that git was told not to look at are looked at all the same, and the repository still says so afterwards", async () => {
+  const { folder, git } = await repository();
+  await writeFile(join(folder, "b.txt"), "one\n");
+  git("add", ".");
+  git("commit", "-qm", "second");
+  git("update-index", "--assume-unchanged", "a.txt");
+  git("update-index", "--skip-worktree", "b.txt");
+  const revisions = await revisionsOf(folder, [
+    () => writeFile(join(folder, "a.txt"), "two\n"), () => writeFile(join(folder, "b.txt"), "two\n"), () => writeFile(join(folder, "a.txt"), "one\n"), () => writeFile(join(folder, "b.txt"), "one\n"),
+  ]);
+  expect([new Set(revisions).size, revisions[4]]).toEqual([4, revisions[0]]);
+  expect(git("ls-files", "-v")).toContain("h a.txt\nS b.txt\n");
+});
+test("in a sparse work tree what lies outside of it counts where it is there", async () => {
+  const { folder, git } = await repository();
+  await mkdir(join(folder, "out"));
+  await writeFile(join(folder, "out", "b.txt"), "one\n");
+  git("add", ".");
+  git("commit", "-qm", "second");
+  git("sparse-checkout", "set", "in");
+  const revisions = await revisionsOf(folder, [() => mkdir(join(folder, "out"), { recursive: true }), () => writeFile(join(folder, "out", "new.txt"), "n"), () => writeFile(join(folder, "out", "new.txt"), "m")]);
+  expect(new Set(revisions.slice(1)).size).toBe(3);
+  for (const revision of revisions) expect(revision).toMatch(/^git:/);
+});
+test("a split index stays one in the repository alone: nothing is written there", async () => {
+  const { folder, git } = await repository();
+  git("config", "core.splitIndex", "true");
+  git("update-index", "--split-index");
+  const before = await readdir(join(folder, ".git"));
+  expect(before.some((name) => name.startsWith("sharedindex."))).toBe(true);
+  await revisionsOf(folder, [() => writeFile(join(folder, "a.txt"), "two\n"), () => writeFile(join(folder, "new.txt"), "n")]);
+  expect(await readdir(join(folder, ".git"))).toEqual(before);
+});
+test("where nothing can be written to the temporary folder the data folder serves, and the revision is the same", async () => {
+  const { folder } = await repository();
+  const data = join(folder, ".loopledger");
+  await mkdir(data);
+  const good = await workspaceRevision(folder, { leaveOut: [data] });
+  vi.stubEnv("TMPDIR", "/proc/self/fd");
+  try {
+    expect(await workspaceRevision(folder, { leaveOut: [data] })).toBe(good);
+  } finally {
+    vi.unstubAllEnvs();
+  }
+  expect([good, await readdir(data)]).toEqual([expect.stringMatching(/^git:/), []]);
+});
+test("a temporary folder within the work tree does not count with what revisions keep there", async () => {
+  const { folder } = await repository();
+  const within = join(folder, "tmp");
+  await mkdir(within);
+  await writeFile(join(within, "kept.txt"), "k");
+  vi.stubEnv("TMPDIR", within);
+  try {
+    const [first, second] = [await workspaceRevision(folder), await workspaceRevision(folder)];
+    expect([first, second]).toEqual([expect.stringMatching(/^git:/), first]);
+    await mkdir(join(within, "loopledger-revision-of-another-process"));
+    await writeFile(join(within, "loopledger-revision-of-another-process", "index"), "i");
+    expect(await workspaceRevision(folder)).toBe(first);
+    await writeFile(join(within, "kept.txt"), "l");
+    expect(await workspaceRevision(folder)).not.toBe(first);
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
 test("ignored files and the data folder do not count", async () => {
   const { folder } = await repository();
   const data = join(folder, ".loopledger");

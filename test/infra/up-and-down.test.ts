@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -102,6 +102,21 @@ describe("infra up", () => {
     expect((await infra("status")).code).toBe(1);
     expect((await infra("down", "--purge")).code).toBe(0);
     expect(existsSync(mended.folder)).toBe(false);
+  });
+
+  test("removes with --purge what its parts left, and nothing that is somebody else's", async () => {
+    const project = join(shop.folder, "project");
+    shop.write("project/thesis.md", "mine");
+    const foreign = await infra("down", "--dir", project, "--purge");
+    expect(foreign).toMatchObject({ code: 2, err: expect.stringMatching(/no folder in which `infra up` started anything, so nothing was removed/) });
+    const own = join(project, ".loopledger/infra");
+    const up = await upped("--dir", own, "--only", "redis", "--ports", "free");
+    writeFileSync(join(own, "notes.txt"), "mine too");
+    expect(JSON.parse((await infra("status", "--dir", project, "--json")).out)).toMatchObject({ up: true, folder: own });
+    const down = await shop.start(["infra", "down", "--dir", project, "--purge"], { ...shared, ...up.env }).ended;
+    expect(down).toMatchObject({ code: 0, err: expect.stringMatching(/left in .*infra, because no part made it: notes\.txt[\s\S]*unset LOOPLEDGER_REDIS_URL/) });
+    expect(identify(pidsOf(up)["redis"] ?? 0)).toBeNull();
+    expect([readdirSync(project).sort(), readdirSync(own)]).toEqual([[".loopledger", "thesis.md"], ["notes.txt"]]);
   });
 
   test("called twice at the same time starts each part once", async () => {

@@ -1,5 +1,5 @@
 /** What vitest runs once around all files: leftovers of killed runs end before, and this run's parts end after. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { down, partNames, up } from "@loopledger/infra/launcher";
 import { isAlive } from "@loopledger/infra/process-identity";
@@ -7,6 +7,12 @@ import { partVariables } from "./parts.ts";
 import { folderOfRuns, runOf, type TestRun, variable } from "./run.ts";
 
 const quiet = { variables: process.env, tell: () => undefined };
+
+/** The folder is the run's own, with all that is in it. */
+async function endRun(folder: string): Promise<void> {
+  await down({ ...quiet, folder });
+  rmSync(folder, { recursive: true, force: true });
+}
 
 /** Ends what a run left that was killed together with its keeper. */
 async function endAbandoned(): Promise<void> {
@@ -16,7 +22,7 @@ async function endAbandoned(): Promise<void> {
     const note = join(folder, "run.json");
     if (!existsSync(note)) continue;
     const { owner } = JSON.parse(readFileSync(note, "utf8")) as TestRun;
-    if (!isAlive(owner)) await down({ ...quiet, folder, purge: true });
+    if (!isAlive(owner)) await endRun(folder);
   }
 }
 
@@ -36,6 +42,6 @@ export default async function setup(): Promise<() => Promise<void>> {
   // A whole run brings them up now; where only some files are run, the first one that needs a part does.
   if (process.env["LOOPLEDGER_TEST_PARTS"] === "at-once") await startAll(run);
   return async () => {
-    await down({ ...quiet, folder: run.folder, purge: true });
+    await endRun(run.folder);
   };
 }

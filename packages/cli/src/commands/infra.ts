@@ -31,16 +31,22 @@ export const register: Register = (program, bind) => {
     .addHelpText("after", example("loopledger infra up --json", "eval \"$(loopledger infra up --ports free)\"", "loopledger infra up --only kafka,redis --port-base 20000"))
     .action(bind<UpFlags>((context, _words, flags) => bringUp(context, flags)));
   infra.command("down").description("ends what up started; the data stays")
-    .option("--dir <folder>", "the folder that up was given")
+    .option("--dir <folder>", "the folder that up was given, or was typed in")
     .option("--purge", "the data goes too")
     .addHelpText("after", example("loopledger infra down", "loopledger infra down --purge"))
     .action(bind<DownFlags>((context, _words, flags) => endAll(context, flags)));
   infra.command("status").description("what runs; leaves with 1 where a part is not up")
-    .option("--dir <folder>", "the folder that up was given")
+    .option("--dir <folder>", "the folder that up was given, or was typed in")
     .addHelpText("after", example("loopledger infra status --json"))
     .action(bind<FolderOption>((context, _words, flags) => look(context, flags)));
 };
 
+/** Of the folder in which `up` was typed it is the one in its data folder. */
+async function startedIn(context: CommandContext, flags: FolderOption): Promise<string> {
+  const [folder, { hasParts }] = [folderOf(context, flags), await import("@loopledger/infra/launcher")];
+  const within = join(folder, ".loopledger", "infra");
+  return !hasParts(folder) && hasParts(within) ? within : folder;
+}
 const folderOf = ({ cwd, dataFolder }: CommandContext, { dir }: FolderOption): string => (dir === undefined ? join(dataFolder, "infra") : resolve(cwd, dir));
 
 async function partsOf(only: string | undefined): Promise<readonly PartName[] | undefined> {
@@ -89,24 +95,27 @@ function describe({ name, state, pid, port, kind }: PartReport): string {
 
 async function endAll(context: CommandContext, flags: DownFlags): Promise<ExitCode> {
   const { environment: { variables }, print, json } = context;
-  const { down } = await import("@loopledger/infra/launcher");
-  const folder = folderOf(context, flags);
+  const { down, status } = await import("@loopledger/infra/launcher");
+  const folder = await startedIn(context, flags);
+  const { env } = status(folder);
   const ended = await down({ folder, variables, tell: print.note, purge: flags.purge ?? false });
   if (json) print.json({ folder, ended });
   else if (ended.length === 0) print.note(`Nothing runs that was started in ${folder}.${elsewhere(context)}`);
+  const stale = Object.keys(env).filter((name) => variables[name] === env[name]);
+  if (stale.length > 0) print.note(`This shell still names what has ended. Back to the data folder: unset ${stale.join(" ")}`);
   return exitCodes.done;
 }
 
 /** What was started belongs to a folder, and this shell works on something all the same. */
 function elsewhere({ environment: { variables } }: CommandContext): string {
   const brokers = variables["LOOPLEDGER_KAFKA_BROKERS"];
-  return brokers ? ` This shell works on ${brokers}: type this in the folder where that was started, or name it with --dir.` : "";
+  return brokers ? ` This shell works on ${brokers}: what was started in another folder is ended there, or with --dir; where it has ended, unset LOOPLEDGER_KAFKA_BROKERS.` : "";
 }
 
 async function look(context: CommandContext, flags: FolderOption): Promise<ExitCode> {
   const { print, json } = context;
   const { status } = await import("@loopledger/infra/launcher");
-  const { env, folder, parts } = status(folderOf(context, flags));
+  const { env, folder, parts } = status(await startedIn(context, flags));
   const isUp = parts.length > 0 && parts.every(({ state }) => state === "running");
   if (json) print.json({ up: isUp, folder, env, parts });
   else if (parts.length === 0) print.line(context.hint(`Nothing runs that was started in ${folder}.${elsewhere(context) || " Next: `loopledger infra up`."}`));

@@ -64,6 +64,13 @@ test("the task is in the environment and in a file; where it is too long for a v
   expect([Number(shown) > 30_000, Number(whole), key]).toEqual([true, 180_000, `maker:${sessionId}:goal:1`]);
 });
 
+test("what people advise stands behind the task, wherever it is told as text", async () => {
+  const input = { context: { guidance: ["look at the session cookie first", "and keep the tests"] } };
+  const { end } = await runLine('cat; echo; cat "$LOOPLEDGER_PROMPT_FILE"; printf "\\n%s" "$LOOPLEDGER_TASK"', { options: { stdin: "prompt" }, task: { task: "make it so", input } });
+  const text = "make it so\n\nAdvice from people:\n- look at the session cookie first\n- and keep the tests";
+  expect((end as { log: { tail: string } }).log.tail.trim()).toBe([text, text, text].join("\n"));
+});
+
 test("the folder of the loopledger command comes first on its PATH", async () => {
   const folder = (await workbench()).folder;
   const command = join(folder, "loopledger");

@@ -23,10 +23,11 @@ export interface MakerRun {
 
 /** Runs a maker that is a program. Its exit code speaks; its result file may say more. */
 export async function runExecMaker(definition: ExecMaker, task: MakerTask, { deps, timeoutSeconds, running }: MakerRun): Promise<CycleEnd> {
+  const text = textOf(task);
   const end = await runExec({
     definition, deps, sessionId: task.sessionId, epoch: task.epoch, kind: "cycle",
-    stdin: definition.stdin === "prompt" ? task.task : JSON.stringify(task.input), prompt: task.task,
-    engine: { LOOPLEDGER_TASK: task.task, LOOPLEDGER_IDEMPOTENCY_KEY: task.idempotencyKey },
+    stdin: definition.stdin === "prompt" ? text : JSON.stringify(task.input), prompt: text,
+    engine: { LOOPLEDGER_TASK: text, LOOPLEDGER_IDEMPOTENCY_KEY: task.idempotencyKey },
     resultVariable: "LOOPLEDGER_RESULT", resultBytesMax, steps: { api: task.steps, tools: true },
     timeoutSeconds, idleSeconds: definition.idleSeconds ?? defaultSeconds.idle, signal: running.signal, live: running.live,
   });
@@ -37,6 +38,12 @@ export async function runExecMaker(definition: ExecMaker, task: MakerTask, { dep
     end, external: definition.effects === "external", timeoutSeconds, idleSeconds: definition.idleSeconds ?? defaultSeconds.idle, nowMs: (deps.now ?? Date.now)(),
     notStarted: (ended) => whyNotStarted(definition, ended, deps.folder),
   });
+}
+
+/** The task as text, and behind it what people advise: programs that read no JSON are told of it, too. */
+function textOf({ task, input }: MakerTask): string {
+  const { guidance } = (input["context"] ?? {}) as { readonly guidance?: readonly string[] };
+  return guidance === undefined || guidance.length === 0 ? task : `${task}\n\nAdvice from people:\n${guidance.map((advice) => `- ${advice}`).join("\n")}`;
 }
 
 interface Reading {

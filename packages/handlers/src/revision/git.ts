@@ -1,11 +1,12 @@
 /** A revision of a git workspace, taken without changing the repository: index and new objects go to a temporary folder. */
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, realpath, rm, stat, utimes } from "node:fs/promises";
+import { copyFile, mkdir, readdir, realpath, rm, stat, utimes } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { promisify } from "node:util";
 import { sha256 } from "../principal.ts";
 import { runLeashed } from "./leash.ts";
-import { makeScratch } from "./scratch.ts";
+import { makeScratch, scratchPrefix } from "./scratch.ts";
 
 const execute = promisify(execFile);
 
@@ -15,7 +16,11 @@ interface Repository {
   readonly objects: string;
 }
 /** Where it writes to a temporary folder, it ends with this process. */
-type Git = (args: readonly string[], scratch?: { readonly folder: string; readonly environment: Readonly<Record<string, string>> }) => Promise<string>;
+type Git = (args: readonly string[], scratch?: Scratch) => Promise<string>;
+interface Scratch {
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
 
 export interface GitRevisionOptions {
   readonly leaveOut: readonly string[];
@@ -24,7 +29,8 @@ export interface GitRevisionOptions {
   readonly found?: (top: string) => void;
 }
 
-const plain = ["-c", "core.fsmonitor=false", "-c", "core.looseCompression=0", "-c", "advice.addEmbeddedRepo=false"];
+/** A split index would lie in the repository again, in part; and what a sparse one leaves out may have been made all the same. */
+const plain = ["core.fsmonitor=false", "core.looseCompression=0", "core.splitIndex=false", "core.sparseCheckout=false", "advice.addEmbeddedRepo=false"].flatMap((setting) => ["-c", setting]);
 
 /** Digest of HEAD, index, working tree and untracked unignored files; null where the folder is in no repository, or ignored by it. */
 export async function gitRevision(folder: string, { leaveOut, path, found }: GitRevisionOptions): Promise<string | null> {
@@ -42,7 +48,8 @@ export async function gitRevision(folder: string, { leaveOut, path, found }: Git
   const [head, index, tree] = await Promise.all([
     git(["rev-parse", "--verify", "--quiet", "HEAD"]).catch(() => "none"),
     git(["ls-files", "--stage", "-z", "--", ...pathspec]),
-    workingTree(git, repository, left),
+    // What is left out can be written to: the data folder is there also where the temporary folder is full, or may only be read.
+    workingTree(git, { repository, left, places: [tmpdir(), ...leaveOut] }),
   ]);
   return `git:${sha256(JSON.stringify([head.trim(), sha256(index), tree])).slice("sha256:".length)}`;
 }
@@ -101,9 +108,49 @@ async function copyIndex(from: string, to: string): Promise<void> {
   await utimes(to, time, time);
 }
 
-async function workingTree(git: Git, repository: Repository, left: readonly string[]): Promise<string> {
-  const folder = await makeScratch();
+/** The tree of what is there now, by way of the first place that has room for it. Throws what went wrong in the last one. */
+async function workingTree(git: Git, { repository, left, places }: TreeOptions): Promise<string> {
+  let failure: unknown = null;
+  for (const place of places) {
+    try {
+      return await treeIn(place, git, { repository, left });
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+interface TreeOptions {
+  readonly repository: Repository;
+  /** Paths that do not count, relative to the top. */
+  readonly left: readonly string[];
+  /** Folders to work in, the best one first. */
+  readonly places: readonly string[];
+}
+
+/** Temporary folders of revisions, also of other processes, where they lie in the very work tree that is looked at. */
+async function scratchesIn(place: string, top: string): Promise<string[]> {
+  const [within] = await outsOf([place], top);
+  if (within === undefined) return [];
+  return (await readdir(place)).filter((name) => name.startsWith(scratchPrefix)).map((name) => `${within}/${name}`);
+}
+
+/** Whoever works there may have told git not to look at some files (assume-unchanged, skip-worktree): in the copy it looks at all of them. */
+async function lookAtAll(git: Git, top: string, scratch: Scratch): Promise<void> {
+  const listed = (await git(["-C", top, "ls-files", "-v", "-z"], scratch)).split("\0");
+  for (const [flag, mark] of [["--no-assume-unchanged", /^[a-z] /], ["--no-skip-worktree", /^[Ss] /]] as const) {
+    const passedOver = listed.filter((line) => mark.test(line)).map((line) => line.slice(2));
+    for (let at = 0; at < passedOver.length; at += filesAtOnce) await git(["-C", top, "update-index", flag, "--", ...passedOver.slice(at, at + filesAtOnce)], scratch);
+  }
+}
+/** A command line holds them all. */
+const filesAtOnce = 500;
+
+async function treeIn(place: string, git: Git, { repository, left: named }: Omit<TreeOptions, "places">): Promise<string> {
+  const folder = await makeScratch(place);
   try {
+    const left = [...named, ...(await scratchesIn(place, repository.top))];
     const index = join(folder, "index");
     await copyIndex(repository.index, index).catch(() => undefined);
     const environment = {
@@ -111,6 +158,7 @@ async function workingTree(git: Git, repository: Repository, left: readonly stri
     };
     await mkdir(environment.GIT_OBJECT_DIRECTORY);
     const scratch = { folder, environment };
+    await lookAtAll(git, repository.top, scratch);
     const ignored = await ignoredOf(git, { top: repository.top, paths: left });
     // Git refuses to leave out by name what it ignores already.
     await git(["add", "--all", "--", ":(top)", ...left.filter((path) => !ignored.has(path)).map((path) => `:(top,exclude,literal)${path}`)], scratch);

@@ -10,7 +10,7 @@ import { sha256 } from "../principal.ts";
 // biome-ignore lint/correctness/useImportExtensions: plain JavaScript with a declaration beside it.
 import { placeOf, self, statOf } from "../supervisor/processes.mjs";
 
-const prefix = "loopledger-revision-";
+export const scratchPrefix = "loopledger-revision-";
 const nameShape = /^loopledger-revision-([0-9a-f]{12})-(\d+)-([0-9a-f]{12})-/;
 /** Of another boot or pid namespace nobody here knows who lives; what was not touched for so long is no revision's any more. */
 const elsewhereMaxMs = 24 * 3_600_000;
@@ -23,7 +23,7 @@ export interface ScratchOwner {
 
 /** The beginning of the name of a folder that this process makes. */
 export function scratchName({ place, pid, start }: ScratchOwner): string {
-  return `${prefix}${short(place)}-${pid}-${short(start)}-`;
+  return `${scratchPrefix}${short(place)}-${pid}-${short(start)}-`;
 }
 function short(text: string): string {
   return sha256(text).slice("sha256:".length, "sha256:".length + 12);
@@ -31,9 +31,8 @@ function short(text: string): string {
 
 const swept = new Set<string>();
 
-/** A new folder; where this process makes its first one, what dead ones left there goes. */
-export async function makeScratch(): Promise<string> {
-  const within = tmpdir();
+/** A new folder in `within`; where this process makes its first one, what dead ones left there goes. */
+export async function makeScratch(within = tmpdir()): Promise<string> {
   if (!swept.has(within)) {
     swept.add(within);
     await sweepScratch(within);
@@ -43,7 +42,7 @@ export async function makeScratch(): Promise<string> {
 
 /** Removes what dead processes of this user have left in the folder. What cannot be removed costs room, never the revision. */
 export async function sweepScratch(within: string): Promise<void> {
-  const left = namesIn(within).filter((name) => name.startsWith(prefix) && isLeft(name, join(within, name)));
+  const left = namesIn(within).filter((name) => name.startsWith(scratchPrefix) && isLeft(name, join(within, name)));
   await Promise.all(left.map((name) => rm(join(within, name), { recursive: true, force: true }).catch(() => undefined)));
 }
 
