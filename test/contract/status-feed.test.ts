@@ -100,6 +100,23 @@ test("a topic that is made anew under a live feed: what is claimed on it out of 
   }
 });
 
+test("a topic that is made anew after something was written, and before anybody looked, is found out by the next look", async () => {
+  const topic = await onTopic({ inWireFormat: false });
+  try {
+    const feed = await topic.open();
+    const looks = { claims: () => feed.claims(), read: () => feed.read(new Map([[1, 1]]), () => undefined) };
+    for (const look of Object.values(looks)) {
+      await look();
+      await feed.write({ partition: 1, position: 9 as Offset, statuses: [{ sessionId: "s" as SessionId, document: "{}" }] });
+      await topic.makeAnew();
+      await vitest.expect(look()).rejects.toMatchObject({ code: "ledger_unreachable", message: vitest.expect.stringContaining("made anew") });
+      await look();
+    }
+  } finally {
+    await topic.close();
+  }
+});
+
 test("on a topic with another number of partitions than the ledger has, nothing is claimed", async () => {
   const topic = await onTopic({ inWireFormat: false });
   try {

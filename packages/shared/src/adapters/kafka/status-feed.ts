@@ -62,7 +62,7 @@ class KafkaStatusFeed implements StatusFeed {
     this.#options = options;
     this.#topic = statusTopic(prefix);
     this.#writer = new Lazily(() => openTopicWriter({ connection, topic: this.#topic, clock, ids, log, shown: this.#shown }), (opened) => opened.close());
-    this.#log = new Lazily(() => TopicLog.open({ connection, topic: this.#topic, clock }), (opened) => opened.close());
+    this.#log = new Lazily(() => TopicLog.open({ connection, topic: this.#topic, clock, shown: this.#shown }), (opened) => opened.close());
   }
 
   async write(step: FeedStep): Promise<readonly SessionId[]> {
@@ -130,7 +130,6 @@ class KafkaStatusFeed implements StatusFeed {
   async #walk(reach: Parameters<TopicLog["walk"]>[1], visit: (record: FetchedRecord, notes: StatusNotes | null) => void): Promise<ReadonlyMap<number, number>> {
     try {
       const ends = await this.#log.use((log) => log.walk((record) => visit(record, notesOfStatus(textHeaders(record))), reach));
-      for (const [partition, end] of ends) this.#shown.note(partition, end);
       return ends;
     } catch (error) {
       throw await this.#judged(error);

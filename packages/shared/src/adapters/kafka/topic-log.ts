@@ -13,6 +13,14 @@ import { Reading, Shown } from "./reading.ts";
 import { Topology } from "./topology.ts";
 import { askOffsets, earliest, type FetchedRecord } from "./wire.ts";
 
+export interface TopicLogOptions {
+  readonly connection: KafkaConnection;
+  readonly topic: string;
+  readonly clock: Clock;
+  /** How far the topic is known to go, by whoever else reads or writes it: one that ends before that is another one, and `ledger_lost`. */
+  readonly shown?: Shown;
+}
+
 export type Visit = (record: FetchedRecord) => void;
 
 const PIECE_BYTES = 4 << 20;
@@ -23,14 +31,14 @@ export class TopicLog {
   readonly #clock: Clock;
   readonly #reading: Reading;
 
-  private constructor(topology: Topology, clock: Clock) {
+  private constructor(topology: Topology, clock: Clock, shown: Shown) {
     this.#topology = topology;
     this.#clock = clock;
-    this.#reading = new Reading({ topology, clock, shown: new Shown(), check: async () => undefined });
+    this.#reading = new Reading({ topology, clock, shown, check: async () => undefined });
   }
 
   /** Throws `ledger_unreachable` where no broker answers or the topic is not there. */
-  static async open({ connection, topic, clock }: { readonly connection: KafkaConnection; readonly topic: string; readonly clock: Clock }): Promise<TopicLog> {
+  static async open({ connection, topic, clock, shown = new Shown() }: TopicLogOptions): Promise<TopicLog> {
     registerCodecs();
     const topology = new Topology({ connection, topic, clock, isLedger: false });
     try {
@@ -39,7 +47,7 @@ export class TopicLog {
       topology.close();
       throw error;
     }
-    return new TopicLog(topology, clock);
+    return new TopicLog(topology, clock, shown);
   }
 
   /** Visits what there is, or of each partition what begins at `from` (default: its beginning) or is among its last `lastMax` offsets. Gives where it ended. */
