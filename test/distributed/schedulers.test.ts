@@ -56,7 +56,7 @@ test("where nobody dies, of three workers and two checkers less than one claim i
 
 test("a fourth worker has its share of the steps soon after it is there", async () => {
   // Each session is left to whose turn it is for half a lease: on a busy machine who comes late to its turn is to find it still.
-  const patient = { LOOPLEDGER_LEASE_MS: "15000" };
+  const patient = { LOOPLEDGER_LEASE_MS: "6000" };
   await fleet.launchAll(["worker", "worker", "worker", "checker", "scheduler"], patient);
   for (let index = 0; index < 200; index++) await fleet.submit(`s-${index}`, { iterations: 40, stepMs: 3_000 });
   await until(() => fleet.watch.steps.length > 150, { what: "steps of three workers", timeoutMs: patienceMs });
