@@ -6,7 +6,7 @@
 //   npm run soak -- --minutes 5 --sessions 1000   so many sessions (default: one a second, 60 at least)
 //
 // It needs a Kafka and a Redis: those that LOOPLEDGER_KAFKA_BROKERS and LOOPLEDGER_REDIS_URL name, else ones that are started here.
-// Ends with 0 where every session is done, every effect happened exactly once and the audit is clean; else with 1.
+// Ends with 0 where every session is done, every effect happened exactly once, the audit is clean and the status topic says what the views say; else with 1.
 import { parseArgs } from "node:util";
 import { Fleet } from "../test/distributed/fleet.ts";
 import { round } from "../test/distributed/rounds.ts";
@@ -47,12 +47,13 @@ async function soak(): Promise<boolean> {
   // Nobody else ends its processes.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void fleet.close().then(end).finally(() => process.exit(130)));
   try {
-    const { miscounted, report } = await round(fleet, { seed, ms, sessions, pauseMs: whole("pause", values.pause), services: all, tell });
+    const { miscounted, report, otherOnTopic } = await round(fleet, { seed, ms, sessions, pauseMs: whole("pause", values.pause), services: all, tell });
     for (const line of miscounted) tell(`effects: ${line}`);
     for (const { id, sessionId, detail } of report.violations) tell(`audit: ${id} ${sessionId ?? "-"} ${detail}`);
+    for (const line of otherOnTopic) tell(`status topic: ${line}`);
     tell(`${report.counts.accepted} records count, void: ${[...fleet.watch.voids].map(([what, count]) => `${what} ${count}`).join(", ") || "none"}`);
     tell(`claims: ${fleet.watch.claims.length}, of which ${fleet.watch.rivals()} came second`);
-    return miscounted.length === 0 && report.violations.length === 0;
+    return miscounted.length === 0 && report.violations.length === 0 && otherOnTopic.length === 0;
   } finally {
     await fleet.close();
   }

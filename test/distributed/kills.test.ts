@@ -13,13 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.close());
 
-test("processes are killed at random for thirty seconds: every session is done, every effect happened once, audit and views agree", async () => {
+test("processes are killed at random for thirty seconds: every session is done, every effect happened once, audit, views and status topic agree", async () => {
   const seed = 1 + (Date.now() % 1_000_000);
-  const { storm, miscounted, report } = await round(fleet, {
+  const { storm, miscounted, report, otherOnTopic } = await round(fleet, {
     seed, ms: 30_000, sessions: 60, pauseMs: 1_000, killsMin: 6, services, tell: (text) => void process.stdout.write(`storm: ${text}\n`),
   });
   expect([...storm.kills.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(5);
   expect(miscounted).toEqual([]);
   expect(report.violations).toEqual([]);
   expect(report.sessions).toBe(60);
+  expect(otherOnTopic).toEqual([]);
 });

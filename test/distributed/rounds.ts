@@ -3,6 +3,7 @@ import type { Report } from "@loopledger/audit";
 import type { DistributedName } from "../services/deployment.ts";
 import { type Fleet, type Wanted, patienceMs } from "./fleet.ts";
 import { auditOf, miscounted } from "./judging.ts";
+import { otherOnTopic } from "./statuses.ts";
 import { type Storm, storm } from "./storm.ts";
 
 export interface RoundOptions {
@@ -19,6 +20,8 @@ export interface Round {
   /** Sessions whose effects are not exactly those that were wanted, by the target's own log. */
   readonly miscounted: readonly string[];
   readonly report: Report;
+  /** Sessions of which the status topic says something else than their view. */
+  readonly otherOnTopic: readonly string[];
 }
 const doors = ["idempotent", "fenced", "idempotent"] as const;
 
@@ -44,5 +47,5 @@ export async function round(fleet: Fleet, { seed, ms, sessions, pauseMs, killsMi
   tell(`seed ${seed}; killed ${[...stormed.kills].map(([service, times]) => `${service} ${times}`).join(", ")}; a worker came back with ${stormed.elsewhere}; ${fleet.watch.done} of ${sessions} are done`);
   await fleet.allDone(patienceMs);
   tell("all are done");
-  return { storm: stormed, miscounted: miscounted(fleet), report: await auditOf(fleet) };
+  return { storm: stormed, miscounted: miscounted(fleet), report: await auditOf(fleet), otherOnTopic: await otherOnTopic(fleet) };
 }
